@@ -1,0 +1,101 @@
+# `make` alone lists what it can do. Every target sets up what it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+export CHROMIUM
+
+STAGES := lint package chapters notebooks site
+PYTEST := $(BIN)/python -m pytest
+
+# Checksums rather than dates: a deleted file shows too, and what Python caches does not.
+fingerprint = find $(1) -type f ! -path '*/__pycache__/*' -exec cksum {} + | sort
+
+.PHONY: help site serve test $(STAGES:%=test-%) browser sweeps url clean
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
+	  printf '%-12s %s\n' "$$name" "$$what"; done
+
+# A stamp is written last, so an interrupted installation does not count as one.
+$(VENV)/.pins: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "The course needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
+	  echo "If there is another on this machine, name it: make site PYTHON=python3.11"; exit 1; }
+	@echo "== installing what requirements.txt pins into $(VENV) (once; minutes)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.package: $(VENV)/.pins pyproject.toml
+	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Sphinx and jupyter-cache look at the notebooks alone, so what the notebooks use is looked
+# at here. Sphinx also counts a page with a failed cell as done: unless the last build came
+# to its end, its pages are read again (chapters that did run come from the execution cache).
+site: $(VENV)/.package ## run the chapters and build the site into _build/html
+	@mkdir -p _build
+	@$(call fingerprint,attention_course requirements.txt) | cmp -s - _build/.ran-with || \
+	  rm -rf _build/.jupyter_cache _build/.doctrees
+	@$(call fingerprint,attention_course requirements.txt) > _build/.ran-with
+	@$(call fingerprint,_ext) | cmp -s - _build/.built-with || rm -rf _build/.doctrees
+	@rm -rf _build/.built-with _build/html/reports
+	@$(BIN)/jupyter-book build . -n -W --keep-going
+	@$(call fingerprint,_ext) > _build/.built-with
+	@echo "The site is in _build/html: open file://$(CURDIR)/_build/html/index.html, or make serve"
+
+serve: site ## build the site and serve it on this machine (PORT=8000)
+	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+test: browser site ## build the site and prove everything: package, chapters, site
+	@failed=; for stage in $(STAGES); do \
+	  printf '\n== %s\n' "$$stage"; \
+	  $(MAKE) --no-print-directory test-$$stage || failed="$$failed $$stage"; \
+	done; \
+	echo; for stage in $(STAGES); do \
+	  case " $$failed " in *" $$stage "*) echo "FAILED  $$stage";; *) echo "passed  $$stage";; esac; \
+	done; test -z "$$failed"
+
+test-lint:
+	@$(BIN)/ruff check --output-format concise .
+
+test-package:
+	@$(PYTEST) tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site
+
+test-chapters:
+	@$(PYTEST) --nbval-lax --nbval-current-env --nbval-cell-timeout=120 intro.ipynb chapters
+
+test-notebooks:
+	@$(PYTEST) tests/notebooks tests/build
+
+test-site:
+	@$(PYTEST) tests/site
+
+browser:
+	@if command -v "$(CHROMIUM)" >/dev/null; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then as_root=false; \
+	elif [ "$$(id -u)" = 0 ]; then as_root=env; \
+	else as_root="sudo -n env"; fi; \
+	echo "== no Chromium here: trying Debian's package"; \
+	{ $$as_root apt-get update -qq && \
+	  $$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || { \
+	  echo "The site is tested in Chromium, which was not found and could not be installed."; \
+	  echo "Install it, or name one: make test CHROMIUM=/path/to/chromium"; exit 1; }
+
+sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
+	@$(BIN)/python benchmarks/sweeps.py
+
+url: ## name the repository the course is published from: URL=https://github.com/organisation/repository
+	@case "$(URL)" in *.git | */) false;; https://*/*/*) ;; *) false;; esac || { \
+	  echo "Say which: make url URL=https://github.com/organisation/repository"; exit 1; }
+	@old=$$(sed -n 's/^  url: *//p' _config.yml); \
+	for file in _config.yml *.ipynb chapters/*.ipynb; do \
+	  sed "s|$$old|$(URL)|g" "$$file" > "$$file.new" && mv "$$file.new" "$$file"; \
+	done; echo "$$old is now $(URL)"
+
+clean: ## remove everything built (the environments .venv and .venv-colab stay)
+	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

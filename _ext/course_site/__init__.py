@@ -1,0 +1,21 @@
+"""What the site needs beyond Jupyter Book: one idea a file."""
+
+import zlib
+from pathlib import Path
+
+from . import accessibility, api, buttons, callouts, execution, maths, widgets
+
+HERE = Path(__file__).parent
+
+
+def setup(app):
+    """Connect every part of the site to Sphinx."""
+    # First, so that a template of ours wins over the theme's of the same name.
+    templates = str(HERE / "templates")
+    app.connect("config-inited", lambda app, config: config.templates_path.insert(0, templates))
+    app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(HERE / "static")))
+    for part in (maths, buttons, callouts, execution, widgets, accessibility, api):
+        part.setup(app)
+    # Sphinx reads every page again when this number changes: when a line of this extension does.
+    sources = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.py")))
+    return {"env_version": zlib.crc32(sources), "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,42 @@
+"""The API page: one section a module, found in the package, so no list is kept by hand."""
+
+import pkgutil
+
+import attention_course
+
+PAGE = "api"
+
+SECTION = """
+({name})=
+## {title}
+
+```{{eval-rst}}
+.. automodule:: {name}
+   :members:
+```
+"""
+
+
+def module_names():
+    """The public modules of the package, in alphabetical order."""
+    prefix = attention_course.__name__ + "."
+    names = [module.name for module in pkgutil.walk_packages(attention_course.__path__, prefix)]
+    return sorted(name for name in names if "._" not in name)
+
+
+def add_modules(app, docname, source):
+    """Append a section for every module to the API page."""
+    if docname == PAGE:
+        sections = (SECTION.format(name=name, title=name.split(".", 1)[1]) for name in module_names())
+        source[0] += "".join(sections)
+
+
+def always_outdated(app, env, added, changed, removed):
+    """A module may have been added, which Sphinx cannot see."""
+    return [PAGE] if PAGE in env.found_docs else []
+
+
+def setup(app):
+    """Connect to the reading of pages."""
+    app.connect("source-read", add_modules)
+    app.connect("env-get-outdated", always_outdated)

@@ -1,0 +1,38 @@
+"""The buttons over a page: Colab, download, repository, all from the one repository URL."""
+
+PLACEHOLDER = "your-organisation"
+
+
+def page_buttons(repository_url, branch, docname, is_notebook, download):
+    """The buttons of one page, as dictionaries with `text`, `url` and `icon`.
+
+    While the repository URL is the placeholder, a link to it would be dead and is left out.
+    """
+    published = PLACEHOLDER not in repository_url
+    buttons = []
+    if is_notebook and published:
+        path = repository_url.removeprefix("https://github.com/").strip("/")
+        url = f"https://colab.research.google.com/github/{path}/blob/{branch}/{docname}.ipynb"
+        buttons.append({"text": "Open in Colab", "url": url, "icon": "fa-solid fa-rocket"})
+    if is_notebook:
+        buttons.append({"text": "Download notebook", "url": download, "icon": "fa-solid fa-download", "download": True})
+    if published:
+        buttons.append({"text": "Repository", "url": repository_url, "icon": "fa-brands fa-github"})
+    return buttons
+
+
+def add_buttons(app, pagename, templatename, context, doctree):
+    """Give the template of the page header its buttons."""
+    options = app.config.html_theme_options
+    context["course_buttons"] = page_buttons(
+        options["repository_url"],
+        options["repository_branch"],
+        pagename,
+        is_notebook=context.get("page_source_suffix") == ".ipynb",
+        download=context["pathto"](f"_sources/{context.get('sourcename')}", 1),
+    )
+
+
+def setup(app):
+    """Connect to the writing of pages."""
+    app.connect("html-page-context", add_buttons)

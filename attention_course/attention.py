@@ -1,0 +1,273 @@
+"""Scaled dot-product attention, and the multi-head layer that any attention plugs into."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    temperature: float = 1.0,
+    dropout: float = 0.0,
+    need_weights: bool = True,
+) -> tuple[Tensor, Tensor | None]:
+    r"""Average the values, each weighted by how well its key matches the query.
+
+    .. math:: \operatorname{softmax}\!\left(\frac{QK^\top \cdot \text{scale} + B}{\text{temperature}}\right) V
+
+    Vaswani et al. 2017, arXiv:1706.03762. A query that may attend to nothing gets zeros,
+    in the output and in the weights.
+
+    Args:
+        query: `(..., n_queries, d_k)`.
+        key: `(..., n_keys, d_k)`.
+        value: `(..., n_keys, d_v)`.
+        mask: Boolean, broadcastable to `(..., n_queries, n_keys)`; `True` = may attend.
+        bias: Added to the scaled scores; same dtype, broadcastable to their shape.
+        scale: What scores are multiplied by; `1 / sqrt(d_k)` if left out.
+        temperature: Divides scores and bias: above 1 flattens the weights, below 1 sharpens them.
+        dropout: Probability of dropping a weight. Applied whenever it is above 0: pass 0 in evaluation.
+        need_weights: `False` returns `None` for the weights and takes PyTorch's fused kernel,
+            which never stores them.
+
+    Returns:
+        The output `(..., n_queries, d_v)` and the weights `(..., n_queries, n_keys)`. Weights are
+        the probabilities before dropout: a row sums to 1, or to 0 where the mask allows nothing.
+
+    Raises:
+        TypeError: If the mask is not boolean, or the dtypes of the others differ.
+        ValueError: If shapes do not fit, the temperature is not positive or dropout lies outside [0, 1).
+    """
+    _check_inputs(query, key, value, mask, bias)
+    if temperature <= 0:
+        raise ValueError(f"temperature must be above 0, got {temperature}")
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
+    if scale is None:
+        scale = query.size(-1) ** -0.5
+
+    if not need_weights:
+        attn_mask = _merge(mask, bias, temperature)
+        output = F.scaled_dot_product_attention(
+            query, key, value, attn_mask, dropout_p=dropout, scale=scale / temperature
+        )
+        return output, None
+
+    scores = query @ key.transpose(-2, -1) * scale  # (..., n_queries, n_keys)
+    if bias is not None:
+        scores = scores + bias
+    weights = masked_softmax(scores / temperature, mask)
+    return F.dropout(weights, dropout) @ value, weights
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys a query may attend to; zeros where it may attend to none.
+
+    Args:
+        scores: `(..., n_queries, n_keys)`.
+        mask: Boolean, broadcastable to the scores; `True` = may attend.
+
+    Returns:
+        Weights of the shape of `scores`; each row sums to 1, or to 0 where all of it is masked.
+
+    Raises:
+        TypeError: If the mask is not boolean.
+        ValueError: If the mask does not broadcast to the scores.
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    _check_mask(mask, scores.shape)
+    # The lowest finite number, not -inf: a row of nothing but -inf would be NaN in the forward
+    # and the backward pass. The second fill turns that row's uniform weights into zeros.
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0)
+
+
+class KVCache:
+    """The keys and values of the tokens decoded so far, for one attention layer.
+
+    Attributes:
+        key: `(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty.
+        value: Likewise.
+    """
+
+    def __init__(self):
+        self.key: Tensor | None = None
+        self.value: Tensor | None = None
+
+    def __len__(self) -> int:
+        """Number of tokens held."""
+        return 0 if self.key is None else self.key.size(-2)
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the newest tokens' keys and values; return those of all tokens so far."""
+        if self.key is not None:
+            key = torch.cat([self.key, key], dim=-2)
+            value = torch.cat([self.value, value], dim=-2)
+        self.key, self.value = key, value
+        return key, value
+
+
+class MultiHeadAttention(nn.Module):
+    """Attention in several subspaces at once (Vaswani et al. 2017, arXiv:1706.03762).
+
+    Queries, keys and values are projected, split into heads, attended to head by head,
+    joined and projected back. With `n_kv_heads < n_heads`, groups of query heads share one
+    key-value head: grouped-query attention (Ainslie et al. 2023, arXiv:2305.13245), and
+    multi-query attention (Shazeer 2019, arXiv:1911.02150) at `n_kv_heads = 1`.
+
+    Args:
+        d_model: Width of the tokens.
+        n_heads: Number of query heads; divides `d_model`.
+        n_kv_heads: Number of key-value heads; divides `n_heads`, and equals it if left out.
+        dropout: Probability of dropping an attention weight in training.
+        bias: Whether the four projections have biases.
+        attention: The mechanism: any `attention(query, key, value, mask, *, dropout, need_weights)`
+            on `(batch, n_heads, tokens, d_head)` that returns `(output, weights)`.
+
+    Raises:
+        ValueError: If the numbers do not divide each other.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int | None = None,
+        *,
+        dropout: float = 0.0,
+        bias: bool = True,
+        attention: Callable = scaled_dot_product_attention,
+    ):
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        if n_heads < 1 or d_model % n_heads:
+            raise ValueError(f"n_heads must divide d_model = {d_model}, got {n_heads}")
+        if n_kv_heads < 1 or n_heads % n_kv_heads:
+            raise ValueError(f"n_kv_heads must divide n_heads = {n_heads}, got {n_kv_heads}")
+        self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
+        self.d_head = d_model // n_heads
+        self.dropout = dropout
+        self.attention = attention
+        self.query_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.key_proj = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
+        self.value_proj = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        cache: KVCache | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attend from `query` to `key` and `value`.
+
+        Args:
+            query: `(batch, n_queries, d_model)`.
+            key: `(batch, n_keys, d_model)`; the query if left out (self-attention).
+            value: `(batch, n_keys, d_model)`; the key if left out.
+            mask: Boolean, broadcastable to `(batch, n_heads, n_queries, n_keys)`; `True` = may attend.
+            need_weights: Whether to return the weights of every head.
+            cache: Holds earlier tokens' keys and values. This call's are appended to it, and the
+                queries attend to all of them: `n_keys` in `mask` counts the earlier ones too.
+
+        Returns:
+            The output `(batch, n_queries, d_model)`, and the weights
+            `(batch, n_heads, n_queries, n_keys)` or `None`.
+
+        Raises:
+            ValueError: If a shape does not fit, or `value` comes without `key`.
+        """
+        if key is None and value is not None:
+            raise ValueError("value came without key: give both, or key alone")
+        key = query if key is None else key
+        value = key if value is None else value
+        for name, tokens in (("query", query), ("key", key), ("value", value)):
+            if tokens.dim() != 3 or tokens.size(-1) != self.d_model:
+                raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
+
+        q = self._split(self.query_proj(query), self.n_heads)  # (batch, n_heads, n_queries, d_head)
+        k = self._split(self.key_proj(key), self.n_kv_heads)  # (batch, n_kv_heads, n_keys, d_head)
+        v = self._split(self.value_proj(value), self.n_kv_heads)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        if self.n_kv_heads < self.n_heads:
+            group = self.n_heads // self.n_kv_heads
+            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+
+        dropout = self.dropout if self.training else 0.0
+        heads, weights = self.attention(q, k, v, mask, dropout=dropout, need_weights=need_weights)
+        joined = heads.transpose(1, 2).flatten(-2)  # (batch, n_queries, d_model)
+        return self.out_proj(joined), weights
+
+    def _split(self, tokens: Tensor, n_heads: int) -> Tensor:
+        """`(batch, tokens, n_heads * d_head)` to `(batch, n_heads, tokens, d_head)`."""
+        # A view straight to (batch, n_heads, tokens, d_head) would mix tokens and features.
+        return tokens.unflatten(-1, (n_heads, self.d_head)).transpose(1, 2)
+
+    def extra_repr(self) -> str:
+        return f"d_model={self.d_model}, n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads}"
+
+
+def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float) -> Tensor | None:
+    """One `attn_mask` for PyTorch's kernel: boolean, or additive where there is a bias."""
+    if bias is None:
+        return mask
+    bias = bias / temperature
+    return bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+
+
+def _check_inputs(query, key, value, mask, bias):
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.dim() < 2:
+            raise ValueError(f"{name} must have shape (..., tokens, features), got {tuple(tensor.shape)}")
+        if not tensor.is_floating_point() or tensor.dtype != query.dtype:
+            raise TypeError(
+                f"query, key and value must share one floating dtype, got {name} in {tensor.dtype}"
+                f" and query in {query.dtype}"
+            )
+    if query.size(-1) != key.size(-1):
+        raise ValueError(
+            f"query and key must have the same d_k, got {query.size(-1)} in query and {key.size(-1)} in key"
+        )
+    if key.size(-2) != value.size(-2):
+        raise ValueError(
+            f"key and value must have the same n_keys, got {key.size(-2)} in key and {value.size(-2)} in value"
+        )
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        raise ValueError(
+            "query, key and value must have the same leading (batch, heads) dimensions, got "
+            f"{tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} and {tuple(value.shape[:-2])}"
+        )
+    scores_shape = (*query.shape[:-1], key.size(-2))
+    if mask is not None:
+        _check_mask(mask, scores_shape)
+    if bias is not None:
+        if bias.dtype != query.dtype:
+            raise TypeError(f"bias must have the dtype of the query, {query.dtype}, got {bias.dtype}")
+        _check_broadcasts("bias", bias, scores_shape)
+
+
+def _check_mask(mask: Tensor, scores_shape) -> None:
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean with True = may attend, got {mask.dtype}; additive terms go in bias")
+    _check_broadcasts("mask", mask, scores_shape)
+
+
+def _check_broadcasts(name: str, tensor: Tensor, scores_shape) -> None:
+    """The tensor may be stretched to the scores; it must not stretch them."""
+    sizes = zip(reversed(tensor.shape), reversed(scores_shape), strict=False)
+    if tensor.dim() > len(scores_shape) or any(size not in (1, wanted) for size, wanted in sizes):
+        raise ValueError(f"{name} must broadcast to the scores' shape {tuple(scores_shape)}, got {tuple(tensor.shape)}")

@@ -1,0 +1,108 @@
+"""Train what is too long for a chapter and record the results for it to draw.
+
+python benchmarks/sweeps.py                     all sweeps
+python benchmarks/sweeps.py bottleneck_lengths  one of them
+"""
+
+import json
+import sys
+from datetime import date
+from pathlib import Path
+
+import torch
+
+from attention_course import measure, recorded, tasks, training
+from attention_course.recurrent import GRUEncoderDecoder
+
+RECORDED = Path(recorded.__file__).parent
+
+LENGTHS = {
+    "reversing": {
+        "task": "reversing",
+        "n_symbols": 26,
+        "train_lengths": [2, 16],
+        "test_lengths": [2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32],
+        "steps": 600,
+    },
+    "sorting": {
+        "task": "sorting",
+        "n_symbols": 100,
+        "train_lengths": [2, 10],
+        "test_lengths": [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20],
+        "steps": 1000,
+    },
+    "sorting ten": {
+        "task": "sorting",
+        "n_symbols": 100,
+        "train_lengths": [10, 10],
+        "test_lengths": [10],
+        "steps": 800,
+    },
+}
+COMMON = {"d_hidden": 64, "batch": 128, "peak_lr": 0.01, "test_examples": 500, "test_seed": 1000}
+ATTENTIONS = [None, "additive", "general", "concat"]
+SEEDS = [0, 1, 2]
+
+
+def bottleneck_lengths() -> dict:
+    """Accuracy and alignment error against length, with and without attention, on two tasks."""
+    results = []
+    all_settings = {experiment: settings | COMMON for experiment, settings in LENGTHS.items()}
+    for experiment, settings in all_settings.items():
+        for attention in ATTENTIONS:
+            for seed in SEEDS:
+                scores = _train_and_test(settings, attention, seed)
+                print(experiment, attention, seed, scores["symbols"], flush=True)
+                results.append({"experiment": experiment, "attention": attention, "seed": seed} | scores)
+    return {"settings": all_settings, "results": results}
+
+
+def _train_and_test(settings: dict, attention: str | None, seed: int) -> dict:
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    make = getattr(tasks, settings["task"])
+    model = GRUEncoderDecoder(settings["n_symbols"], settings["d_hidden"], attention)
+    shortest, longest = settings["train_lengths"]
+
+    def next_batch():
+        length = int(torch.randint(shortest, longest + 1, (1,), generator=generator))
+        return make(settings["batch"], length, settings["n_symbols"], generator)
+
+    training.train(
+        model,
+        next_batch,
+        training.sequence_loss,
+        steps=settings["steps"],
+        peak_lr=settings["peak_lr"],
+        every=settings["steps"],
+    )
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return {"parameters": parameters} | _test_by_length(model, make, settings)
+
+
+def _test_by_length(model, make, settings: dict) -> dict:
+    scores = {"symbols": [], "sequences": [], "alignment_error": []}
+    for length in settings["test_lengths"]:
+        generator = torch.Generator().manual_seed(settings["test_seed"])
+        pairs = make(settings["test_examples"], length, settings["n_symbols"], generator)
+        written, weights = model.generate(pairs.source, length)
+        for name, number in training.accuracy(written, pairs.target).items():
+            scores[name].append(round(number, 4))
+        if weights is not None:
+            scores["alignment_error"].append(round(training.alignment_error(weights, pairs.gold), 4))
+    return scores
+
+
+SWEEPS = {"bottleneck_lengths": bottleneck_lengths}
+
+
+def main(names: list[str]) -> None:
+    for name in names or SWEEPS:
+        record = {"machine": measure.describe_machine(), "date": date.today().isoformat()} | SWEEPS[name]()
+        path = RECORDED / f"{name}.json"
+        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        print("wrote", path)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

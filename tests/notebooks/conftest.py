@@ -1,0 +1,47 @@
+"""Every notebook the book lists, as the tests beside this file see it."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from sphinx_external_toc.parsing import parse_toc_yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = parse_toc_yaml(ROOT / "_toc.yml")
+NOTEBOOKS = [f"{page}.ipynb" for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
+CHAPTERS = [name for name in NOTEBOOKS if name.startswith("chapters/")]
+
+
+def pytest_generate_tests(metafunc):
+    """`name` runs over every notebook, `chapter` over those in chapters/."""
+    for argument, names in {"name": NOTEBOOKS, "chapter": CHAPTERS}.items():
+        if argument in metafunc.fixturenames:
+            metafunc.parametrize(argument, names)
+
+
+@pytest.fixture(scope="session")
+def notebook_names():
+    return set(NOTEBOOKS)
+
+
+@pytest.fixture(scope="session")
+def chapter_names():
+    return set(CHAPTERS)
+
+
+@pytest.fixture(scope="session")
+def root():
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def repository_url():
+    return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+
+
+@pytest.fixture
+def notebook(request):
+    """The notebook's JSON as it stands in git: reading it through nbformat would mend it first."""
+    names = request.node.callspec.params
+    return json.loads((ROOT / names.get("name", names.get("chapter"))).read_text(encoding="utf-8"))

@@ -1,0 +1,101 @@
+"""The exercises as a reader meets them: stub, hints, check and solution belong together."""
+
+import ast
+import re
+from pathlib import Path
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+from attention_course.exercises import EXERCISES, check
+
+PARTS = {
+    "minutes": r"\d+ min",
+    "difficulty": r"(?i)difficulty",
+    **{f"hint {n}": rf"<details>\s*<summary>Hint {n}</summary>" for n in (1, 2, 3)},
+    "solution": r"<details>\s*<summary>Solution</summary>",
+}
+SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def parse(cell):
+    """The code of a cell as Python: magics become function calls."""
+    return ast.parse(TransformerManager().transform_cell("".join(cell["source"])))
+
+
+def check_calls(cell):
+    """The calls of `check` in a code cell, by the exercise they name."""
+    return {
+        node.args[0].value: node
+        for node in ast.walk(parse(cell))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
+    }
+
+
+def exercises(notebook):
+    """For each exercise: its stub cell, the call that checks it, and the Markdown from its heading to the next."""
+    found, prose = {}, []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            text = "".join(cell["source"])
+            if text.startswith("#"):
+                prose = []
+            prose.append(text)
+        elif cell["cell_type"] == "code":
+            for exercise, call in check_calls(cell).items():
+                found[exercise] = (cell, call, prose)
+    return {exercise: (cell, call, "\n".join(prose)) for exercise, (cell, call, prose) in found.items()}
+
+
+def imported(notebook):
+    """The names that the chapter's import statements bind: all a solution may count on."""
+    names = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            body = [node for node in parse(cell).body if isinstance(node, ast.Import | ast.ImportFrom)]
+            exec(compile(ast.Module(body, type_ignores=[]), "imports", "exec"), names)
+    return names
+
+
+def statuses(notebook, code_of):
+    """How each exercise is judged after some code of its own has run."""
+    judged = {}
+    for exercise, (cell, call, prose) in exercises(notebook).items():
+        names = imported(notebook) | {"check": check}
+        exec(compile(code_of(cell, prose), exercise, "exec"), names)
+        judged[exercise] = eval(compile(ast.Expression(call), exercise, "eval"), names).status
+    return judged
+
+
+def test_chapter_and_package_know_the_same_exercises(chapter, notebook):
+    prefix = Path(chapter).stem + "."
+    assert sorted(exercises(notebook)) == sorted(name for name in EXERCISES if name.startswith(prefix))
+
+
+def test_every_exercise_has_a_chapter(chapter_names):
+    assert {name.split(".")[0] for name in EXERCISES} <= {Path(name).stem for name in chapter_names}
+
+
+def test_there_is_enough_to_do(chapter, notebook):
+    assert len(exercises(notebook)) >= 4
+    few = [name for name in exercises(notebook) if len(EXERCISES[name].misconceptions) < 4]
+    assert few == []
+
+
+def test_every_exercise_has_all_its_parts(chapter, notebook):
+    missing = [
+        (exercise, part)
+        for exercise, (_, _, prose) in exercises(notebook).items()
+        for part, pattern in PARTS.items()
+        if not re.search(pattern, prose)
+    ]
+    assert missing == []
+
+
+def test_an_untouched_stub_is_not_attempted(chapter, notebook):
+    judged = statuses(notebook, lambda cell, prose: parse(cell))
+    assert judged == dict.fromkeys(judged, "not attempted")
+
+
+def test_the_printed_solution_passes(chapter, notebook):
+    judged = statuses(notebook, lambda cell, prose: SOLUTION.search(prose)[1])
+    assert judged == dict.fromkeys(judged, "passed")

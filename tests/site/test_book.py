@@ -1,0 +1,95 @@
+"""What the configuration and the extension do, on a book of one page."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from conftest import ROOT
+
+PLACEHOLDER = "https://github.com/your-organisation/attention-course"
+
+
+def write_notebook(book: Path, *sources: str) -> None:
+    """Write the book's only page: a title, then a code cell for each source."""
+    code = [nbformat.v4.new_code_cell(source) for source in sources]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    title = nbformat.v4.new_markdown_cell("# A page")
+    nbformat.write(nbformat.v4.new_notebook(cells=[title, *code], metadata=metadata), book / "page.ipynb")
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A folder with the course's configuration and extension, and one page."""
+    for name in ("_ext", "_static"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("_config.yml", "references.bib"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    write_notebook(tmp_path)
+    return tmp_path
+
+
+def build(book: Path) -> subprocess.CompletedProcess:
+    """Build the book as `make site` does."""
+    command = [Path(sys.executable).parent / "jupyter-book", "build", str(book), "-n", "-W", "--keep-going"]
+    return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=120)
+
+
+def button_links(book: Path) -> dict[str, str]:
+    """The buttons over the page: what they say, and where they lead."""
+    page = BeautifulSoup((book / "_build" / "html" / "page.html").read_text(), "html.parser")
+    return {button.get_text(strip=True): button["href"] for button in page.select(".course-button")}
+
+
+def test_no_dead_button_before_publication(book):
+    """While the repository's address is the placeholder, only the download is offered."""
+    assert build(book).returncode == 0
+    assert button_links(book) == {"Download notebook": "_sources/page.ipynb"}
+
+
+def test_buttons_lead_to_the_published_repository(book):
+    """With a real address in _config.yml, Colab and the repository are offered too."""
+    config = book / "_config.yml"
+    assert config.read_text().count(PLACEHOLDER) == 1
+    config.write_text(config.read_text().replace(PLACEHOLDER, "https://github.com/someone/course"))
+    assert build(book).returncode == 0
+    assert button_links(book) == {
+        "Open in Colab": "https://colab.research.google.com/github/someone/course/blob/main/page.ipynb",
+        "Download notebook": "_sources/page.ipynb",
+        "Repository": "https://github.com/someone/course",
+    }
+
+
+def test_a_failing_cell_fails_this_build_and_the_next(book):
+    """The log names the page, the cell, its source and its error, every time until it is mended."""
+    write_notebook(book, "total = 1", "assert total == 2, 'one is not two'")
+    for _ in range(2):
+        result = build(book)
+        log = result.stdout + result.stderr
+        assert result.returncode != 0
+        assert "page.ipynb" in log
+        assert "cell 3 failed: AssertionError: one is not two" in log
+        assert "assert total == 2" in log
+
+
+def test_a_widget_without_a_picture_fails_the_build(book):
+    """The site has no kernel: a widget that shows nothing without one is an error."""
+    write_notebook(book, "import ipywidgets\nipywidgets.FloatSlider()")
+    result = build(book)
+    assert result.returncode != 0
+    assert "a widget has nothing to show without a kernel" in result.stdout + result.stderr
+
+
+def test_a_formula_that_katex_cannot_read_fails_the_build(book):
+    """Bad maths would be printed in red with nothing said."""
+    write_notebook(book)
+    notebook = nbformat.read(book / "page.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell(r"$\frac{1}{$"))
+    nbformat.write(notebook, book / "page.ipynb")
+    result = build(book)
+    assert result.returncode != 0
+    assert "not valid KaTeX" in result.stdout + result.stderr

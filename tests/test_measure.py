@@ -1,0 +1,42 @@
+import time
+
+import pytest
+import torch
+
+from attention_course import measure
+
+
+def test_calls_are_made_in_turns_and_their_order_of_speed_is_seen():
+    calls = []
+    timings = measure.time_calls(
+        {"nap": lambda: (calls.append("nap"), time.sleep(0.02)), "none": lambda: calls.append("none")},
+        repeats=3,
+        warmup=1,
+    )
+    assert calls == ["nap", "none"] * 4
+    nap = timings["nap"]
+    assert 0.02 <= nap.fastest <= nap.median <= nap.slowest
+    assert timings["none"].median < nap.fastest
+    with pytest.raises(ValueError, match="repeats"):
+        measure.time_calls({}, repeats=0)
+
+
+def test_peak_memory_counts_what_is_alive_at_once():
+    def two_then_one():
+        first = torch.empty(1_000_000)  # 4 MB
+        second = torch.empty(2_000_000)  # 8 MB, beside the first
+        del first, second
+        return torch.empty(500_000)
+
+    assert measure.peak_memory(two_then_one) == pytest.approx(12_000_000, rel=0.01)
+
+
+def test_peak_memory_does_not_count_what_was_there_before():
+    there = torch.zeros(1_000_000)
+    assert measure.peak_memory(lambda: there + 1) == pytest.approx(4_000_000, rel=0.01)
+    with pytest.raises(ValueError, match="device"):
+        measure.peak_memory(lambda: there, "meta")
+
+
+def test_the_machine_has_a_description():
+    assert torch.__version__ in measure.describe_machine() and "cores" in measure.describe_machine()

@@ -1,0 +1,58 @@
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from attention_course import plots
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def test_heatmap_draws_the_weights_labels_and_gold():
+    weights = torch.tensor([[0.25, 0.75, 0.0], [0.5, 0.0, 0.5]], requires_grad=True)
+    gold = torch.tensor([[False, True, False], [True, False, True]])
+    ax = plots.heatmap(weights, keys=["a", "b", "c"], queries=["x", "y"], gold=gold, annotate=True, title="map")
+    drawn = ax.collections[0].get_array().reshape(2, 3)
+    np.testing.assert_allclose(drawn, weights.detach())
+    assert ax.collections[0].get_clim() == (0, 1)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
+    assert "0.75" in [text.get_text() for text in ax.texts]
+    assert {patch.get_xy() for patch in ax.patches} == {(1, 0), (0, 1), (2, 1)}
+
+
+def test_curves_draw_the_mean_in_a_band_of_the_runs():
+    ax = plots.curves([1, 2], {"one": [3, 4], "three": [[0, 0], [1, 5], [2, 1]]}, x_label="x", y_label="y")
+    one, three = ax.lines
+    assert one.get_ydata().tolist() == [3, 4] and three.get_ydata().tolist() == [1, 2]
+    band = ax.collections[0].get_paths()[0].vertices
+    assert band[:, 1].min() == 0 and band[:, 1].max() == 5
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["one", "three"]
+    assert one.get_marker() != three.get_marker()  # colour alone would not do
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("weights must have shape", lambda: plots.heatmap(torch.ones(2))),
+        ("keys must have 3 labels", lambda: plots.heatmap(torch.ones(2, 3), keys=["a"])),
+        ("gold must have", lambda: plots.heatmap(torch.ones(2, 3), gold=torch.ones(3, 3) > 0)),
+        ("line 'a' must have 2 points", lambda: plots.curves([1, 2], {"a": [1]}, x_label="", y_label="")),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_style_is_set():
+    plots.set_style()
+    assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == plots.COLORS

@@ -1,0 +1,78 @@
+import pytest
+import torch
+
+from attention_course import tasks, training
+from attention_course.recurrent import GRUEncoderDecoder
+
+ATTENTIONS = [None, "additive", "dot", "general", "concat"]
+
+
+def model_and_pairs(attention):
+    torch.manual_seed(0)
+    return GRUEncoderDecoder(12, 16, attention), tasks.reversing(5, 6, 12, torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_shapes(attention):
+    model, pairs = model_and_pairs(attention)
+    logits, weights = model(pairs.source, pairs.target[:, :4])
+    assert logits.shape == (5, 4, 12)
+    symbols, _ = model.generate(pairs.source, 3)
+    assert symbols.shape == (5, 3)
+    if attention is None:
+        assert weights is None
+    else:
+        torch.testing.assert_close(weights.sum(-1), torch.ones(5, 4))
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_writing_step_by_step_equals_the_teacher_forced_pass_on_what_was_written(attention):
+    model, pairs = model_and_pairs(attention)
+    written, weights = model.generate(pairs.source, 6)
+    logits, forced_weights = model(pairs.source, written)
+    assert torch.equal(logits.argmax(-1), written)
+    if weights is not None:
+        torch.testing.assert_close(weights, forced_weights)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_a_prediction_does_not_see_its_own_symbol_or_later_ones(attention):
+    model, pairs = model_and_pairs(attention)
+    changed = pairs.target.clone()
+    changed[:, 3:] = (changed[:, 3:] + 1) % 12
+    before, _ = model(pairs.source, pairs.target)
+    after, _ = model(pairs.source, changed)
+    torch.testing.assert_close(before[:, :4], after[:, :4])
+    assert not torch.allclose(before[:, 4:], after[:, 4:])
+
+
+@torch.no_grad()
+def test_without_attention_the_decoder_sees_only_the_summary():
+    model, pairs = model_and_pairs(None)
+    memory, summary, state = model.encode(pairs.source)
+    logits, _, _ = model._decode(pairs.target, memory, summary, state)
+    same, _, _ = model._decode(pairs.target, torch.zeros_like(memory), summary, state)
+    assert torch.equal(logits, same)
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_it_learns(attention):
+    model, _ = model_and_pairs(attention)
+    generator = torch.Generator().manual_seed(0)
+    history = training.train(
+        model,
+        lambda: tasks.copying(32, 3, 4, generator),
+        training.sequence_loss,
+        steps=150,
+        peak_lr=2e-2,
+    )
+    assert history[-1]["loss"] < 0.2 < 1.2 < history[0]["loss"]
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="d_hidden must be even"):
+        GRUEncoderDecoder(4, 5)
+    with pytest.raises(ValueError, match="attention must be"):
+        GRUEncoderDecoder(4, 6, "cosine")

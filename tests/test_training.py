@@ -1,0 +1,69 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from attention_course import training
+
+
+def fit_a_line(**options):
+    torch.manual_seed(0)
+    model = nn.Linear(1, 1)
+    x = torch.randn(64, 1)
+    return model, training.train(
+        model,
+        lambda: (x, 3 * x - 2),
+        lambda model, batch: (model(batch[0]) - batch[1]).square().mean(),
+        peak_lr=0.3,
+        **options,
+    )
+
+
+def test_it_finds_a_least_squares_solution():
+    model, history = fit_a_line(steps=300)
+    assert model.weight.item() == pytest.approx(3, abs=0.02)
+    assert model.bias.item() == pytest.approx(-2, abs=0.02)
+    assert [record["step"] for record in history] == [0, 100, 200, 300]
+    assert not model.training
+
+
+def test_evaluation_runs_without_gradients_in_evaluation_mode_and_can_end_training():
+    modes = []
+
+    def evaluate(model):
+        modes.append((model.training, torch.is_grad_enabled()))
+        return {"error": abs(model.weight.item() - 3)}
+
+    _, history = fit_a_line(steps=300, every=10, evaluate=evaluate, stop_when=lambda record: record["error"] < 0.5)
+    assert set(modes) == {(False, False)}
+    assert history[-1]["error"] < 0.5 and history[-1]["step"] < 300
+    assert all(record["error"] >= 0.5 for record in history[:-1])
+
+
+def test_a_last_incomplete_stretch_is_recorded():
+    _, history = fit_a_line(steps=25, every=10)
+    assert [record["step"] for record in history] == [0, 10, 20, 25]
+
+
+def test_sequence_loss_of_a_uniform_guess_is_log_n():
+    pairs = type("Pairs", (), {"source": torch.zeros(2, 3).long(), "target": torch.tensor([[0, 1, 2], [3, 4, 0]])})
+    loss = training.sequence_loss(lambda source, target: (torch.zeros(2, 3, 5), None), pairs)
+    assert loss.item() == pytest.approx(math.log(5))
+
+
+def test_accuracy_counts_symbols_and_sequences():
+    written = torch.tensor([[1, 2, 3], [1, 2, 3], [1, 2, 3], [3, 2, 1]])
+    target = torch.tensor([[1, 2, 3], [1, 2, 4], [0, 0, 0], [3, 2, 1]])
+    assert training.accuracy(written, target) == pytest.approx({"symbols": 8 / 12, "sequences": 2 / 4})
+    with pytest.raises(ValueError, match="target's shape"):
+        training.accuracy(written, target[:, :2])
+
+
+def test_alignment_error_counts_misses_of_the_largest_weight():
+    weights = torch.tensor([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7], [0.5, 0.3, 0.2]])
+    gold = torch.tensor([[True, False, False], [False, False, True], [True, False, True], [False, True, False]])
+    assert training.alignment_error(weights, gold) == pytest.approx(2 / 4)
+    assert training.alignment_error(gold.float(), gold) == 0
+    with pytest.raises(ValueError, match="weights' shape"):
+        training.alignment_error(weights, gold[:2])
