@@ -36,7 +36,7 @@ LENGTHS = {
         "n_symbols": 100,
         "train_lengths": [10, 10],
         "test_lengths": [10],
-        "steps": 800,
+        "steps": 600,
     },
 }
 COMMON = {"d_hidden": 64, "batch": 128, "peak_lr": 0.01, "test_examples": 500, "test_seed": 1000}

@@ -1,8 +1,9 @@
 """Mends HTML of other libraries that a screen reader stumbles over."""
 
 REPAIRS = {
-    # docutils: this role is not allowed on the element it is put on.
+    # docutils: the entries of a bibliography and their list have roles that exclude what is in them.
     ' role="doc-biblioentry"': "",
+    '<div role="list" class="citation-list">': '<div class="citation-list">',
     # pandas: the corner of a table is no heading of anything.
     "<th></th>": "<td></td>",
 }

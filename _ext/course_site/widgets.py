@@ -1,29 +1,49 @@
-"""Widgets need a kernel, the site has none: every widget must bring a picture for it."""
+"""Widgets need a kernel and the site has none: a page shows the figure that a widget drew first."""
 
-from docutils import nodes
+from dataclasses import replace
+
+from myst_nb.core.render import WIDGET_STATE_MIMETYPE, NbElementRenderer
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
-WIDGET = "application/vnd.jupyter.widget-view+json"
 STATIC = {"text/html", "image/svg+xml", "image/png"}
 
 
-def check_widgets(app, doctree):
-    """Warn about a widget that would be printed as its Python repr, and drop the widgets' state."""
-    for bundle in doctree.findall(nodes.container):
-        if bundle.get("nb_element") != "mime_bundle":
-            continue
-        kinds = {child["mime_type"] for child in bundle.children}
-        if WIDGET in kinds and not kinds & STATIC:
-            logger.warning(
-                "a widget has nothing to show without a kernel; display an object whose "
-                "_repr_mimebundle_ also offers image/png or text/html",
-                location=bundle,
-            )
-    # Megabytes of JSON that only the widgets' own script could read, which no page loads.
+def figures(models, model_id):
+    """The PNG figures that a widget and the widgets inside it hold, in base64.
+
+    Args:
+        models: the widgets' state as a notebook records it: model id to its `state`.
+        model_id: the widget to look at.
+    """
+    state = models.get(model_id, {}).get("state", {})
+    own = [output["data"]["image/png"] for output in state.get("outputs", []) if "image/png" in output.get("data", {})]
+    inside = [child.removeprefix("IPY_MODEL_") for child in state.get("children", [])]
+    return own + [figure for child in inside for figure in figures(models, child)]
+
+
+def render_figures(self, data):
+    """Stand in for MyST-NB's rendering of a widget, which only its own scripts could show."""
+    client = self.renderer.nb_client
+    models = client.nb_metadata.get("widgets", {}).get(WIDGET_STATE_MIMETYPE, {}).get("state", {})
+    drawn = figures(models, data.content["model_id"])
+    _, outputs = client.code_cell_outputs(data.cell_index)
+    if not drawn and not STATIC & set(outputs[data.output_index]["data"]):
+        logger.warning(
+            f"the widget of cell {data.cell_index + 1} draws nothing, and the site has no kernel to run it",
+            location=(self.renderer.sphinx_env.docname, data.line),
+        )
+    return [
+        node for figure in drawn for node in self.render_image(replace(data, mime_type="image/png", content=figure))
+    ]
+
+
+def drop_state(app, doctree):
+    """Leave out the widgets' state: megabytes that only the widgets' own scripts could read."""
     app.env.nb_metadata.get(app.env.docname, {}).pop("js_files", None)
 
 
 def setup(app):
-    """Connect to the reading of pages."""
-    app.connect("doctree-read", check_widgets)
+    """Replace the rendering, and connect to the reading of pages."""
+    NbElementRenderer.render_widget_view = render_figures
+    app.connect("doctree-read", drop_state)

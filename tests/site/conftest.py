@@ -125,12 +125,13 @@ def open_page(browser) -> Iterator:
         page = contexts[key].new_page()
         page.set_default_timeout(10_000)
         errors, requests = [], []
-        page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("console", lambda message: message.type in ("error", "warning") and errors.append(message.text))
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("requestfailed", lambda request: errors.append(f"failed: {request.url}"))
-        page.on("response", lambda reply: errors.append(f"{reply.status}: {reply.url}") if reply.status >= 400 else None)
+        page.on("response", lambda reply: reply.status >= 400 and errors.append(f"{reply.status}: {reply.url}"))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(address, wait_until="load")
+        page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
         page.evaluate("document.fonts.ready.then(() => null)")
         return page, errors, requests
 

@@ -76,12 +76,37 @@ def test_a_failing_cell_fails_this_build_and_the_next(book):
         assert "assert total == 2" in log
 
 
-def test_a_widget_without_a_picture_fails_the_build(book):
-    """The site has no kernel: a widget that shows nothing without one is an error."""
+SLIDER = """
+import ipywidgets
+import matplotlib.pyplot as plt
+
+@ipywidgets.interact(height=(0.0, 2.0))
+def draw(height=1.0):
+    plt.bar([0], [height])
+    plt.show()
+"""
+
+
+def test_a_slider_leaves_its_first_figure(book):
+    """The figure is on the page with the cell's description, and nothing else of the widget is."""
+    write_notebook(book, SLIDER)
+    notebook = nbformat.read(book / "page.ipynb", as_version=4)
+    notebook.cells[1].metadata["mystnb"] = {"image": {"alt": "One bar of height 1."}}
+    nbformat.write(notebook, book / "page.ipynb")
+    assert build(book).returncode == 0
+    html = (book / "_build" / "html" / "page.html").read_text()
+    images = BeautifulSoup(html, "html.parser").select(".cell_output img")
+    assert [image["alt"] for image in images] == ["One bar of height 1."]
+    assert "vnd.jupyter.widget" not in html
+    assert "interactive(children=" not in html
+
+
+def test_a_widget_without_a_figure_fails_the_build(book):
+    """A widget that shows nothing without a kernel is an error, not a gap in the page."""
     write_notebook(book, "import ipywidgets\nipywidgets.FloatSlider()")
     result = build(book)
     assert result.returncode != 0
-    assert "a widget has nothing to show without a kernel" in result.stdout + result.stderr
+    assert "the widget of cell 2 draws nothing" in result.stdout + result.stderr
 
 
 def test_a_formula_that_katex_cannot_read_fails_the_build(book):
