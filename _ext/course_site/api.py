@@ -1,6 +1,7 @@
 """The API page: one section a module, found in the package, so no list is kept by hand."""
 
 import pkgutil
+import re
 
 import attention_course
 
@@ -17,11 +18,14 @@ SECTION = """
 """
 
 
+CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!checking)")
+
+
 def module_names():
-    """The public modules of the package, in alphabetical order."""
+    """The public modules of the package, in alphabetical order, without the solutions of the exercises."""
     prefix = attention_course.__name__ + "."
     names = [module.name for module in pkgutil.walk_packages(attention_course.__path__, prefix)]
-    return sorted(name for name in names if "._" not in name)
+    return sorted(name for name in names if "._" not in name and not CHAPTERS_EXERCISES.match(name))
 
 
 def add_modules(app, docname, source):

@@ -1,5 +1,6 @@
 """What the configuration and the extension do, on a book of one page."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
-PLACEHOLDER = "https://github.com/your-organisation/attention-course"
+PLACEHOLDER = "https://github.com/your-organisation/course"
 
 
 def write_notebook(book: Path, *sources: str) -> None:
@@ -39,6 +40,12 @@ def build(book: Path) -> subprocess.CompletedProcess:
     return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=120)
 
 
+def publish_from(book: Path, url: str) -> None:
+    """Name a repository in the book's configuration."""
+    config = book / "_config.yml"
+    config.write_text(re.sub(r"(?m)^(  url: ).*$", rf"\g<1>{url}", config.read_text()))
+
+
 def button_links(book: Path) -> dict[str, str]:
     """The buttons over the page: what they say, and where they lead."""
     page = BeautifulSoup((book / "_build" / "html" / "page.html").read_text(), "html.parser")
@@ -47,15 +54,14 @@ def button_links(book: Path) -> dict[str, str]:
 
 def test_no_dead_button_before_publication(book):
     """While the repository's address is the placeholder, only the download is offered."""
+    publish_from(book, PLACEHOLDER)
     assert build(book).returncode == 0
     assert button_links(book) == {"Download notebook": "_sources/page.ipynb"}
 
 
 def test_buttons_lead_to_the_published_repository(book):
     """With a real address in _config.yml, Colab and the repository are offered too."""
-    config = book / "_config.yml"
-    assert config.read_text().count(PLACEHOLDER) == 1
-    config.write_text(config.read_text().replace(PLACEHOLDER, "https://github.com/someone/course"))
+    publish_from(book, "https://github.com/someone/course")
     assert build(book).returncode == 0
     assert button_links(book) == {
         "Open in Colab": "https://colab.research.google.com/github/someone/course/blob/main/page.ipynb",

@@ -39,6 +39,11 @@ def test_figures_suit_the_mode(visit, page_name):
         assert typical < 0.2 and contrast > 0.4
 
 
+def test_figures_keep_their_proportions(visit, page_name, scheme, width):
+    """No figure is squashed to fit."""
+    assert visit(page_name, scheme, width).squashed == []
+
+
 def test_maths_is_drawn(visit, page_name):
     """Every formula is KaTeX's HTML, in KaTeX's own font."""
     seen = visit(page_name, "light", "desktop")
