@@ -1,4 +1,7 @@
-"""The API page: one section a module, found in the package, so no list is kept by hand."""
+"""The API page: one section a module, found in the package, so no list is kept by hand.
+
+Sphinx does not see that a module changed; the Makefile has all pages read again when the package did.
+"""
 
 import pkgutil
 import re
@@ -35,12 +38,6 @@ def add_modules(app, docname, source):
         source[0] += "".join(sections)
 
 
-def always_outdated(app, env, added, changed, removed):
-    """A module may have been added, which Sphinx cannot see."""
-    return [PAGE] if PAGE in env.found_docs else []
-
-
 def setup(app):
     """Connect to the reading of pages."""
     app.connect("source-read", add_modules)
-    app.connect("env-get-outdated", always_outdated)

@@ -1,4 +1,4 @@
-"""A cell that fails stops the build, says where it is, and stops the next build too."""
+"""Says which notebook is being run. A cell that fails stops the build, is named, and stops the next build too."""
 
 from pathlib import Path
 
@@ -6,6 +6,18 @@ import nbformat
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
+
+
+def count_notebooks(app, env, docnames):
+    """Remember which of the pages about to be read are notebooks."""
+    app.course_notebooks = [name for name in docnames if env.doc2path(name).endswith(".ipynb")]
+
+
+def announce_notebook(app, docname, source):
+    """Say which notebook is next, of how many: running one takes a minute."""
+    notebooks = app.course_notebooks
+    if docname in notebooks:
+        logger.info("\nnotebook %d of %d: %s", notebooks.index(docname) + 1, len(notebooks), docname)
 
 
 def failed_chapters(env):
@@ -53,5 +65,7 @@ def read_again(app, env, added, changed, removed):
 
 def setup(app):
     """Connect to the reading of pages."""
+    app.connect("env-before-read-docs", count_notebooks)
+    app.connect("source-read", announce_notebook)
     app.connect("doctree-read", report_failure)
     app.connect("env-get-outdated", read_again)

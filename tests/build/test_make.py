@@ -75,7 +75,7 @@ def book(tmp_path_factory):
     status, output, executed = book.build()
     assert status == 0, output
     assert executed == ["one", "two"]
-    assert output.index("[ 33%] chapters/one") < output.index("chapters/one.ipynb: Executing")
+    assert output.index("notebook 1 of 2: chapters/one") < output.index("chapters/one.ipynb: Executing")
     assert f"file://{folder}/_build/html/index.html" in output
     return book
 
