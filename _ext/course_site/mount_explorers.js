@@ -24,7 +24,7 @@ const add = (parent, tag, name = "") => {
   return element;
 };
 
-const makeInput = (label, control, logRange) => {
+const makeInput = (label, control, steps) => {
   if (control.kind === "choice") {
     const select = add(label, "select");
     control.options.forEach((text, index) => select.add(new Option(text, index)));
@@ -33,15 +33,15 @@ const makeInput = (label, control, logRange) => {
   const input = add(label, "input");
   input.type = control.kind === "check" ? "checkbox" : "range";
   if (control.kind === "slider") [input.min, input.max, input.step] = [0, control.options.length - 1, 1];
-  if (control.kind === "temperature") [input.min, input.max, input.step] = logRange;
+  if (control.kind === "temperature") [input.min, input.max, input.step] = [steps.low, steps.high, 1];
   return input;
 };
 
 // How a control's position becomes the model's value, and back, and what its output says.
 const KINDS = {
   temperature: {
-    read: (input) => Math.min(10, Math.max(0.05, 10 ** input.value)),
-    write: (input, value) => (input.value = Math.log10(value)),
+    read: (input, steps) => Math.max(0.05, 10 ** (input.value / steps.decade)),
+    write: (input, value, steps) => (input.value = Math.round(Math.log10(value) * steps.decade)),
     say: (value) => String(Number(value.toPrecision(3))),
   },
   slider: {
@@ -59,31 +59,31 @@ const KINDS = {
   },
 };
 
-const addControl = (controls, control, model, logRange) => {
+const addControl = (controls, control, model, steps) => {
   const box = add(controls, "div", "course-explorer-control");
   const label = add(box, "label");
   add(label, "span").textContent = control.label;
-  const input = makeInput(label, control, logRange);
+  const input = makeInput(label, control, steps);
   input.dataset.control = control.name;
   const { read, write, say } = KINDS[control.kind];
   const output = say && add(box, "output");
   const show = () => {
     const value = model.get(control.trait);
-    write(input, value);
+    write(input, value, steps);
     if (!output) return;
     output.textContent = say(value, control);
     input.setAttribute("aria-valuetext", output.textContent);
   };
-  input.addEventListener("input", () => model.set(control.trait, read(input)));
+  input.addEventListener("input", () => model.set(control.trait, read(input, steps)));
   model.on(`change:${control.trait}`, show);
   show();
 };
 
 for (const box of document.querySelectorAll(".course-explorer")) {
-  const { values, controls, log_range: logRange } = JSON.parse(box.querySelector("script").textContent);
+  const { values, controls, steps } = JSON.parse(box.querySelector("script").textContent);
   const model = makeModel(values);
   const panel = add(box, "div", "course-explorer-controls");
-  for (const control of controls) addControl(panel, control, model, logRange);
+  for (const control of controls) addControl(panel, control, model, steps);
   box.querySelector(".course-explorer-first").remove();
   views[box.dataset.view].render({ model, el: box });
 }

@@ -52,9 +52,7 @@ def explore_attention(
     if length is not None and not (isinstance(length, int) and 0 <= length <= n_keys):
         raise ValueError(f"length must be a whole number in 0..{n_keys} (n_keys), got {length!r}")
     if not LOWEST_TEMPERATURE <= temperature <= HIGHEST_TEMPERATURE:
-        raise ValueError(
-            f"temperature must lie in {LOWEST_TEMPERATURE}..{HIGHEST_TEMPERATURE:g}, got {temperature!r}"
-        )
+        raise ValueError(f"temperature must lie in {LOWEST_TEMPERATURE}..{HIGHEST_TEMPERATURE:g}, got {temperature!r}")
     masks = tuple(name for name in MASKS if name != "padding" or length is not None)
     start = masks.index(_check_mask("mask", mask or "none", masks))
 

@@ -32,9 +32,10 @@ class Control:
     options: tuple[str, ...] = ()
 
 
-def log_range() -> tuple[float, float, float]:
-    """Lowest exponent, highest exponent and step of the temperature's slider, to base 10."""
-    return round(math.log10(LOWEST_TEMPERATURE) * STEPS) / STEPS, math.log10(HIGHEST_TEMPERATURE), 1 / STEPS
+def temperature_steps() -> dict[str, int]:
+    """The temperature's slider in whole steps: its ends, and how many there are to a factor of ten."""
+    low, high = (round(math.log10(temperature) * STEPS) for temperature in (LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE))
+    return {"low": low, "high": high, "decade": STEPS}
 
 
 def make_widget(control: Control, value) -> tuple[ipywidgets.Widget, str]:
@@ -46,9 +47,11 @@ def make_widget(control: Control, value) -> tuple[ipywidgets.Widget, str]:
     """
     shared = {"description": control.label, "style": {"description_width": "initial"}}
     if control.kind == "temperature":
-        low, high, step = log_range()
-        slider = ipywidgets.FloatLogSlider(value=value, min=low, max=high, step=step, readout_format=".3g", **shared)
-        return slider, "value"
+        steps = temperature_steps()
+        low, high = steps["low"] / STEPS, steps["high"] / STEPS
+        # A hair beyond the end: the sliders of ipywidgets 7 drop a last step that rounding puts past it.
+        span = {"min": low, "max": high + 1e-9, "step": 1 / STEPS}
+        return ipywidgets.FloatLogSlider(value=value, readout_format=".3g", **span, **shared), "value"
     if control.kind == "check":
         return ipywidgets.Checkbox(value=value, indent=False, description=control.label), "value"
     menu = ipywidgets.SelectionSlider if control.kind == "slider" else ipywidgets.Dropdown

@@ -9,7 +9,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from attention_course.explore.controls import Control, log_range, make_widget
+from attention_course.explore.controls import Control, make_widget, temperature_steps
 
 VIEWS = Path(__file__).parent / "views"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -80,7 +80,7 @@ class Explorer:
         payload = {
             "values": self.values,
             "controls": [asdict(control) for control in self.controls],
-            "log_range": log_range(),
+            "steps": temperature_steps(),
         }
         return (
             f'<div class="course-explorer" data-view="{self.view}">'
@@ -99,5 +99,3 @@ def _as_script_data(payload: dict) -> str:
     """JSON in which no token can end the script element that holds it."""
     text = json.dumps(payload, separators=(",", ":"))  # ASCII: U+2028 and U+2029 are escaped too
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-

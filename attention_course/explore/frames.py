@@ -94,7 +94,7 @@ def _check_grid(grid: Mapping[str, Sequence], label: str | Mapping[str, str] | N
     if frames > MOST_FRAMES:
         raise ValueError(f"grid must have at most {MOST_FRAMES} frames, got {frames}")
     if isinstance(label, str):
-        label = {name: label for name in grid} if len(grid) == 1 else {}
+        label = dict.fromkeys(grid, label) if len(grid) == 1 else {}
         if not label:
             raise ValueError(f"label must be a name for each of the sliders {list(grid)}, got one for both")
     label = label or {}

@@ -8,6 +8,7 @@ const HIGHEST = 10;
 const LARGEST_CELL = 40;
 const LABELLED_CELL = 12; // in smaller cells a token cannot be read
 const FONT = 12;
+const WEB = 64; // width of the space that lines cross
 
 // Scores travel as the bytes of their numbers, in base64: exact, and half the size of their digits.
 const unpack = ({ bytes, dtype }) => {
@@ -174,8 +175,8 @@ const number = (weight) => weight.toFixed(3);
 const describe = (label, row, keys) => {
   const best = row.map((weight, key) => [weight, keys[key]]).filter(([weight]) => weight >= 0.0005);
   best.sort((a, b) => b[0] - a[0]);
-  if (!best.length) return `${label} may attend to nothing: every weight is 0.`;
-  return `${label} attends to ${best.slice(0, 3).map(([weight, key]) => `${key} ${number(weight)}`).join(", ")}`;
+  if (!best.length) return `“${label}” may attend to nothing: every weight is 0.`;
+  return `“${label}” attends to ${best.slice(0, 3).map(([weight, key]) => `“${key}” ${number(weight)}`).join(", ")}`;
 };
 
 const render = ({ model, el }) => {
@@ -187,6 +188,9 @@ const render = ({ model, el }) => {
   root.setAttribute("aria-label", data.alt);
   const maps = make(root, "div", "course-explorer-maps");
   const lines = make(root, "div", "course-explorer-lines");
+  make(lines, "span", "course-explorer-head", "query");
+  make(lines, "span");
+  make(lines, "span", "course-explorer-head", "weight on each key");
   const queries = make(lines, "div", "course-explorer-queries");
   queries.setAttribute("role", "group");
   queries.setAttribute("aria-label", "queries");
@@ -203,7 +207,7 @@ const render = ({ model, el }) => {
   const items = data.keys.map((token) => {
     const item = make(row, "li");
     make(item, "span", "", token);
-    make(item.parentNode.lastChild, "b");
+    make(item, "b");
     return item;
   });
   make(legend, "span", "", "0");
@@ -250,15 +254,15 @@ const render = ({ model, el }) => {
       };
       canvas.addEventListener("pointermove", point);
       canvas.addEventListener("pointerdown", point);
-      return { figure, canvas };
+      return { head, figure, canvas };
     });
     for (const panel of panels) {
       panel.at = measureMap(data, panel.figure.clientWidth || 300, heads.length === 1, colours.font);
       resize(panel.canvas, panel.at.width, panel.at.height);
     }
-    const middle = (element) => element.offsetTop + element.offsetHeight / 2;
+    const middle = (element) => element.offsetTop - web.offsetTop + element.offsetHeight / 2;
     ends = [buttons.map(middle), items.map(middle)];
-    resize(web, web.parentNode.clientWidth && 64, Math.max(queries.offsetHeight, row.offsetHeight));
+    resize(web, WEB, Math.max(queries.offsetHeight, row.offsetHeight));
     draw();
   };
 
@@ -284,7 +288,7 @@ const render = ({ model, el }) => {
       pen.lineWidth = 0.5 + 6 * weight;
       pen.beginPath();
       pen.moveTo(0, ends[0][i]);
-      pen.bezierCurveTo(32, ends[0][i], 32, ends[1][j], 64, ends[1][j]);
+      pen.bezierCurveTo(WEB / 2, ends[0][i], WEB / 2, ends[1][j], WEB, ends[1][j]);
       pen.stroke();
     };
     const all = (i, strength) => weights[i].forEach((weight, j) => weight > 0.005 && line(i, j, weight, strength(weight)));
@@ -297,7 +301,7 @@ const render = ({ model, el }) => {
 
   const draw = () => {
     const what = shown();
-    if (what.heads.length !== panels.length) return layout();
+    if (what.heads.join() !== panels.map((panel) => panel.head).join()) return layout();
     const temperature = clamp(model.get("temperature"), LOWEST, HIGHEST);
     const mask = data.masks[model.get("mask")];
     const gold = Boolean(data.gold && model.get("gold"));
