@@ -66,7 +66,7 @@ class Explorer:
 
     @cached_property
     def widget(self) -> ipywidgets.VBox:
-        """The explorer as widgets, linked in the browser: no move of a slider waits for the kernel."""
+        """The explorer as widgets, which are linked in the browser so that no slider waits for the kernel."""
         view = VIEW_CLASSES[self.view](**self.values)
         controls = []
         for control in self.controls:
