@@ -1,5 +1,6 @@
 """What the configuration and the extension do, on a book of one page."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -113,6 +114,33 @@ def test_a_widget_without_a_figure_fails_the_build(book):
     result = build(book)
     assert result.returncode != 0
     assert "the widget of cell 2 draws nothing" in result.stdout + result.stderr
+
+
+EXPLORER = """
+import matplotlib.pyplot as plt
+from attention_course.explore import explore_frames
+
+explore_frames(lambda height: plt.figure().gca().bar([0], [height]), {"height": [1, 2]}, alt="One bar.")
+"""
+
+
+def test_an_explorer_brings_its_script_and_its_frames(book):
+    """To the page that has it and to no other; frames are files, since a strict policy has no images in data."""
+    write_notebook(book, EXPLORER)
+    (book / "other.md").write_text("# Another page\n")
+    (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n- file: other\n")
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    site = book / "_build" / "html"
+    page, other = (BeautifulSoup((site / f"{name}.html").read_text(), "html.parser") for name in ("page", "other"))
+    for selector in ("script[src*='explorers.js']", "link[href*='explorers.css']"):
+        assert len(page.select(selector)) == 1
+        assert other.select(selector) == []
+    explorer = page.select_one(".cell_output .course-explorer")
+    frames = json.loads(explorer.script.string)["values"]["data"]["frames"]
+    assert explorer.img["src"] == frames[0]
+    assert len(set(frames)) == 2
+    assert all((site / frame).stat().st_size > 100 for frame in frames)
 
 
 def test_a_formula_that_katex_cannot_read_fails_the_build(book):

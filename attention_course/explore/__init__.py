@@ -1,0 +1,25 @@
+"""Explorers: pictures with sliders, which move in Jupyter, in Colab, and on the built site with no kernel.
+
+An author adds one to a chapter in three lines, the explorer being the last expression of its cell:
+
+    from attention_course.explore import explore_attention
+
+    scores = query @ key.transpose(-2, -1) / key.size(-1) ** 0.5  # (heads, n_queries, n_keys)
+    explore_attention(scores, tokens, alt="What the map shows, for whoever does not see it.")
+
+- `explore_attention`: weights computed in the reader's browser from raw scores, so that temperature, mask
+  and head can be changed at will.
+- `explore_heads`: the same map for models trained with different numbers of heads.
+- `explore_frames`: anything that Python can draw, on one or two sliders with a finite grid.
+- `explore_steps`: a computation step by step, each with a caption.
+
+Whatever it shows should be trained, or say that it is random. The views are in `views/`: ES modules which export
+`render({model, el})`, the interface of anywidget (https://anywidget.dev). In Jupyter ipywidgets move them; on the
+site, which has no kernel, one small script mounts the same modules with the browser's own controls.
+"""
+
+from attention_course.explore.attention import explore_attention, explore_heads
+from attention_course.explore.explorer import Explorer
+from attention_course.explore.frames import explore_frames, explore_steps
+
+__all__ = ["Explorer", "explore_attention", "explore_frames", "explore_heads", "explore_steps"]

@@ -1,0 +1,101 @@
+"""What all explorers share: offered as HTML to pages without a kernel, and as widgets where there is one."""
+
+import json
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+
+import anywidget
+import ipywidgets
+import traitlets
+
+from attention_course.explore.controls import Control, make_widget, temperature_steps
+
+VIEWS = Path(__file__).parent / "views"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class AttentionView(anywidget.AnyWidget):
+    """Maps of attention weights: the widget around `views/attention.js`."""
+
+    _esm = (VIEWS / "attention.js").read_text(encoding="utf-8")
+    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
+    data = traitlets.Dict().tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
+    mask = traitlets.Int(0).tag(sync=True)
+    head = traitlets.Int(0).tag(sync=True)
+    heads = traitlets.Int(0).tag(sync=True)
+    gold = traitlets.Bool(False).tag(sync=True)
+
+
+class FramesView(anywidget.AnyWidget):
+    """Pictures on one or two sliders: the widget around `views/frames.js`."""
+
+    _esm = (VIEWS / "frames.js").read_text(encoding="utf-8")
+    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
+    data = traitlets.Dict().tag(sync=True)
+    first = traitlets.Int(0).tag(sync=True)
+    second = traitlets.Int(0).tag(sync=True)
+
+
+VIEW_CLASSES = {"attention": AttentionView, "frames": FramesView}
+
+
+class Explorer:
+    """A view and its controls. As the last expression of a cell it shows itself.
+
+    Args:
+        view: `attention` or `frames`.
+        values: What the view is given: `data`, which never changes, and one value for each control's trait.
+        controls: In the order of the page.
+        first_state: HTML of what is seen before a script runs, or where none may.
+        alt: What the explorer shows, in words.
+
+    Raises:
+        ValueError: If there are no words.
+    """
+
+    def __init__(self, view: str, values: dict, controls: list[Control], first_state: str, alt: str):
+        if not isinstance(alt, str) or not alt.strip():
+            raise ValueError(f"alt must say in words what the explorer shows, got {alt!r}")
+        self.view = view
+        self.values = {**values, "data": {**values["data"], "alt": alt}}
+        self.controls = controls
+        self.first_state = first_state
+        self.alt = alt
+
+    @cached_property
+    def widget(self) -> ipywidgets.VBox:
+        """The explorer as widgets, which are linked in the browser so that no slider waits for the kernel."""
+        view = VIEW_CLASSES[self.view](**self.values)
+        controls = []
+        for control in self.controls:
+            widget, trait = make_widget(control, self.values[control.trait])
+            ipywidgets.jslink((widget, trait), (view, control.trait))
+            controls.append(widget)
+        return ipywidgets.VBox([*controls, view])
+
+    def _repr_html_(self) -> str:
+        """The container that the site's script looks for, with its data and its first state."""
+        payload = {
+            "values": self.values,
+            "controls": [asdict(control) for control in self.controls],
+            "steps": temperature_steps(),
+        }
+        return (
+            f'<div class="course-explorer" data-view="{self.view}">'
+            f'<div class="course-explorer-first">{self.first_state}</div>'
+            f'<script type="application/json">{_as_script_data(payload)}</script></div>'
+        )
+
+    def _repr_mimebundle_(self, **_) -> tuple[dict, dict]:
+        # anywidget knows what Colab wants beside the data; only what is shown is the box, not the view alone.
+        data, metadata = self.widget.children[-1]._repr_mimebundle_()
+        data[WIDGET_VIEW] = {**data[WIDGET_VIEW], "model_id": self.widget.model_id}
+        return {**data, "text/plain": f"Explorer: {self.alt}", "text/html": self._repr_html_()}, metadata
+
+
+def _as_script_data(payload: dict) -> str:
+    """JSON in which no token can end the script element that holds it."""
+    text = json.dumps(payload, separators=(",", ":"))  # ASCII: U+2028 and U+2029 are escaped too
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,138 @@
+"""Explorers of pictures that Python drew beforehand: a finite grid of them, or the steps of a computation."""
+
+import base64
+import html
+import io
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from attention_course.explore.controls import Control
+from attention_course.explore.explorer import Explorer
+
+TRAITS = ("first", "second")
+MOST_FRAMES = 200
+
+
+def explore_frames(
+    function: Callable,
+    grid: Mapping[str, Sequence],
+    *,
+    label: str | Mapping[str, str] | None = None,
+    alt: str,
+) -> Explorer:
+    """A figure under one or two sliders, drawn once for every position.
+
+    Args:
+        function: Called as `function(**values)` with one value of each slider. It draws a matplotlib figure and
+            leaves it open, without `plt.show()`, or returns it.
+        grid: The sliders: one or two names, each with the values it can take. The first ones are shown first.
+        label: What to call the slider; with two of them, a name for each. The names in `grid` if left out.
+        alt: What the figure shows, and what the sliders change in it, in words.
+
+    Raises:
+        ValueError: If there are not one or two sliders, a slider has fewer than two different values, there
+            are more than 200 frames, or the function draws nothing.
+    """
+    labels = _check_grid(grid, label)
+    frames = [_frame(function, dict(zip(grid, values, strict=True))) for values in itertools.product(*grid.values())]
+    sliders = [(name, labels[name], [_text(value) for value in values]) for name, values in grid.items()]
+    return _explorer(frames, sliders, None, alt)
+
+
+def explore_steps(steps: Sequence[tuple[str, Callable | Figure]], *, alt: str) -> Explorer:
+    """A computation, one step at a time: a slider and a button, a caption and a figure for each step.
+
+    Args:
+        steps: At least two pairs of a caption and either a figure or a function without arguments that draws one.
+        alt: What the steps show together, in words; each caption is added to it.
+
+    Raises:
+        ValueError: If there are fewer than two steps, a caption is empty, or a function draws nothing.
+    """
+    if len(steps) < 2:
+        raise ValueError(f"steps must be at least 2 pairs of a caption and a figure, got {len(steps)}")
+    captions = [caption for caption, _ in steps]
+    for number, caption in enumerate(captions, 1):
+        if not isinstance(caption, str) or not caption.strip():
+            raise ValueError(f"step {number} must have a caption, got {caption!r}")
+    frames = [_encode(figure) if isinstance(figure, Figure) else _frame(figure, {}) for _, figure in steps]
+    numbers = [str(number) for number in range(1, len(steps) + 1)]
+    return _explorer(frames, [("step", "step", numbers)], captions, alt)
+
+
+def _explorer(frames, sliders, captions, alt) -> Explorer:
+    controls = [
+        Control("slider", name, label, trait, tuple(values))
+        for (name, label, values), trait in zip(sliders, TRAITS, strict=False)
+    ]
+    data = {
+        "frames": frames,
+        "captions": captions,
+        "sliders": [{"name": name, "values": values} for name, _, values in sliders],
+    }
+    caption = f"<p>{html.escape(captions[0])}</p>" if captions else ""
+    description = f"{alt} {captions[0]}" if captions else alt
+    picture = f'<img alt="{html.escape(str(description))}" src="{frames[0]}">'
+    values = {"data": data} | {control.trait: 0 for control in controls}
+    return Explorer("frames", values, controls, caption + picture, alt)
+
+
+def _check_grid(grid: Mapping[str, Sequence], label: str | Mapping[str, str] | None) -> dict[str, str]:
+    """The label of each slider."""
+    if not isinstance(grid, Mapping) or len(grid) not in (1, 2):
+        raise ValueError(f"grid must name one or two sliders, got {grid!r}")
+    for name, values in grid.items():
+        texts = [_text(value) for value in values]
+        if len(texts) < 2 or len(set(texts)) < len(texts):
+            raise ValueError(f"grid[{name!r}] must have at least 2 values, all different, got {texts}")
+    frames = 1
+    for values in grid.values():
+        frames *= len(values)
+    if frames > MOST_FRAMES:
+        raise ValueError(f"grid must have at most {MOST_FRAMES} frames, got {frames}")
+    if isinstance(label, str):
+        label = dict.fromkeys(grid, label) if len(grid) == 1 else {}
+        if not label:
+            raise ValueError(f"label must be a name for each of the sliders {list(grid)}, got one for both")
+    label = label or {}
+    if set(label) - set(grid):
+        raise ValueError(f"label must name sliders of grid {list(grid)}, got {list(label)}")
+    return {name: label.get(name, name.replace("_", " ")) for name in grid}
+
+
+def _text(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _frame(function: Callable, values: dict) -> str:
+    """The picture that a function draws, as a data URI; the figure is closed again."""
+    before = set(plt.get_fignums())
+    drawn = function(**values)
+    figure = drawn if isinstance(drawn, Figure) else getattr(drawn, "figure", None)
+    opened = [number for number in plt.get_fignums() if number not in before]
+    if not isinstance(figure, Figure) and not opened:
+        called = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        raise ValueError(f"function must draw a figure and leave it open, but function({called}) left none")
+    picture = _encode(figure if isinstance(figure, Figure) else plt.figure(opened[-1]))
+    for number in opened:
+        plt.close(number)
+    return picture
+
+
+def _encode(figure: Figure) -> str:
+    """A figure as SVG or as lossless WebP, whichever is smaller, in a data URI."""
+    # The same figure gives the same bytes, whenever it is drawn.
+    with plt.rc_context({"svg.hashsalt": "explorer"}):
+        svg = _save(figure, format="svg", metadata={"Date": None})
+    webp = _save(figure, format="webp", dpi=144, pil_kwargs={"lossless": True})
+    kind, picture = ("svg+xml", svg) if len(svg) <= len(webp) else ("webp", webp)
+    return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
+
+
+def _save(figure: Figure, **options) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, **options)
+    return file.getvalue()

@@ -1,0 +1,376 @@
+// Attention as maps and as lines between tokens. Weights are made here, from raw scores, so a slider needs no kernel.
+//
+// The root element carries `explorer`, for tests and for the curious: `weights`, nested arrays (heads, queries,
+// keys) of the heads on show, and `state`: temperature, head (1, 2, ... or "all"), heads, mask, gold, query.
+
+const LOWEST = 0.05;
+const HIGHEST = 10;
+const LARGEST_CELL = 40;
+const LABELLED_CELL = 12; // in smaller cells a token cannot be read
+const FONT = 12;
+const WEB = 64; // width of the space that lines cross
+
+// Scores travel as the bytes of their numbers, in base64: exact, and half the size of their digits.
+const unpack = ({ bytes, dtype }) => {
+  const buffer = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0)).buffer;
+  return dtype === "float32" ? new Float32Array(buffer) : new Float64Array(buffer);
+};
+
+// Whether a query may attend to a key. Diagonals are aligned to the bottom right: the last query sees the last key.
+const rules = (data) => {
+  const distance = (query, key) => query + data.keys.length - data.queries.length - key;
+  return {
+    none: () => true,
+    causal: (query, key) => distance(query, key) >= 0,
+    padding: (query, key) => key < data.length,
+    "sliding window": (query, key) => Math.abs(distance(query, key)) <= data.window,
+  };
+};
+
+// Softmax of one row of scores over the allowed keys; a query that may attend to nothing gets zeros.
+const softmax = (scores, start, allowed, temperature) => {
+  let largest = -Infinity;
+  allowed.forEach((may, key) => {
+    if (may && scores[start + key] > largest) largest = scores[start + key];
+  });
+  const weights = allowed.map((may, key) => (may ? Math.exp((scores[start + key] - largest) / temperature) : 0));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return sum ? weights.map((weight) => weight / sum) : weights;
+};
+
+const make = (parent, tag, name, text = "") => {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.textContent = text; // tokens are text, never HTML
+  parent.append(element);
+  return element;
+};
+
+const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
+
+// A canvas of `width` by `height` CSS pixels, sharp on every screen.
+const resize = (canvas, width, height) => {
+  const ratio = devicePixelRatio || 1;
+  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+  [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
+  canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+};
+
+// The colours of the page, and 256 steps from weight 0 over the middle to weight 1.
+const readColours = (element) => {
+  const style = getComputedStyle(element);
+  const pen = document.createElement("canvas").getContext("2d");
+  const named = (name) => {
+    pen.fillStyle = style.getPropertyValue(`--explorer-${name}`).trim();
+    return pen.fillStyle; // as #rrggbb, however the page wrote it
+  };
+  const stops = ["low", "middle", "high"].map((name) => named(name).match(/\w\w/g).map((part) => parseInt(part, 16)));
+  const ramp = Array.from({ length: 256 }, (_, step) => {
+    const [from, to] = step < 128 ? [stops[0], stops[1]] : [stops[1], stops[2]];
+    return from.map((part, i) => part + (to[i] - part) * ((step % 128) / 127));
+  });
+  return { ramp, ink: named("ink"), quiet: named("quiet"), gold: named("gold"), low: named("low"), line: named("middle"),
+    font: `${FONT}px ${style.fontFamily}` };
+};
+
+// A map's geometry: the size of a cell, and the room its labels need at the left and above.
+const measureMap = (data, width, labelled, font) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = font;
+  const longest = (labels) => Math.min(90, Math.max(...labels.map((label) => pen.measureText(label).width)));
+  const fit = (left) => Math.min(LARGEST_CELL, (width - left - 2) / data.keys.length);
+  let left = labelled ? longest(data.queries) + 8 : 1;
+  labelled &&= fit(left) >= LABELLED_CELL;
+  if (!labelled) left = 1;
+  const cell = fit(left);
+  const upright = longest(data.keys) > cell - 4;
+  const top = labelled ? (upright ? longest(data.keys) : FONT) + 8 : 1;
+  const [right, bottom] = [left + cell * data.keys.length, top + cell * data.queries.length];
+  return { left, top, cell, upright, labelled, right, bottom, width: right + 2, height: bottom + 2 };
+};
+
+const drawLabels = (pen, data, at, colours, query) => {
+  pen.font = colours.font;
+  pen.textBaseline = "middle";
+  const write = (label, x, y, strong) => {
+    pen.fillStyle = strong ? colours.ink : colours.quiet;
+    pen.fillText(label, x, y, 90);
+  };
+  pen.textAlign = "right";
+  data.queries.forEach((label, i) => write(label, at.left - 6, at.top + (i + 0.5) * at.cell, i === query));
+  pen.textAlign = at.upright ? "left" : "center";
+  data.keys.forEach((label, j) => {
+    pen.save();
+    pen.translate(at.left + (j + 0.5) * at.cell, at.top - (at.upright ? 6 : FONT / 2 + 4));
+    if (at.upright) pen.rotate(-Math.PI / 2);
+    write(label, 0, 0, false);
+    pen.restore();
+  });
+};
+
+// What is forbidden is hatched: a weight that must be 0 is not a weight that happens to be.
+const drawForbidden = (pen, at, allowed, colours) => {
+  pen.strokeStyle = colours.quiet;
+  pen.globalAlpha = 0.55;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  allowed.forEach((row, i) =>
+    row.forEach((may, j) => {
+      if (may) return;
+      const [x, y, inset] = [at.left + j * at.cell, at.top + i * at.cell, at.cell * 0.3];
+      pen.moveTo(x + inset, y + at.cell - inset);
+      pen.lineTo(x + at.cell - inset, y + inset);
+    }),
+  );
+  pen.stroke();
+  pen.globalAlpha = 1;
+};
+
+const drawGold = (pen, at, gold, colours) => {
+  const frames = (colour, width) => {
+    [pen.strokeStyle, pen.lineWidth] = [colour, width];
+    gold.forEach((row, i) =>
+      row.forEach((right, j) => {
+        if (right) pen.strokeRect(at.left + j * at.cell + 2, at.top + i * at.cell + 2, at.cell - 4, at.cell - 4);
+      }),
+    );
+  };
+  frames(colours.low, 4); // a halo, so that a frame shows on dark cells too
+  frames(colours.gold, 2);
+};
+
+const drawGrid = (pen, at, colours) => {
+  pen.fillStyle = colours.quiet;
+  pen.globalAlpha = 0.25;
+  const across = at.right - at.left;
+  const down = at.bottom - at.top;
+  for (let x = at.left; x <= at.right + 0.5; x += at.cell) pen.fillRect(x - 0.5, at.top, 1, down);
+  for (let y = at.top; y <= at.bottom + 0.5; y += at.cell) pen.fillRect(at.left, y - 0.5, across, 1);
+  pen.globalAlpha = 1;
+};
+
+// One pixel a cell, enlarged without smoothing: thousands of cells at the price of one image.
+const drawCells = (pen, at, weights, ramp, pixels) => {
+  const small = pixels.getContext("2d");
+  const image = small.createImageData(weights[0].length, weights.length);
+  let offset = 0;
+  for (const row of weights) {
+    for (const weight of row) {
+      const colour = ramp[Math.round(weight * 255)];
+      image.data[offset++] = colour[0];
+      image.data[offset++] = colour[1];
+      image.data[offset++] = colour[2];
+      image.data[offset++] = 255;
+    }
+  }
+  [pixels.width, pixels.height] = [image.width, image.height];
+  small.putImageData(image, 0, 0);
+  pen.imageSmoothingEnabled = false;
+  pen.drawImage(pixels, at.left, at.top, at.right - at.left, at.bottom - at.top);
+};
+
+const number = (weight) => weight.toFixed(3);
+
+// The sentence for a screen reader, and for whoever prefers one: where the selected query looks.
+const describe = (label, row, keys) => {
+  const best = row.map((weight, key) => [weight, keys[key]]).filter(([weight]) => weight >= 0.0005);
+  best.sort((a, b) => b[0] - a[0]);
+  if (!best.length) return `“${label}” may attend to nothing: every weight is 0.`;
+  return `“${label}” attends to ${best.slice(0, 3).map(([weight, key]) => `“${key}” ${number(weight)}`).join(", ")}`;
+};
+
+const render = ({ model, el }) => {
+  const data = model.get("data");
+  const models = data.models.map((one) => ({ ...one, scores: unpack(one.scores) }));
+  const may = rules(data);
+  const root = make(el, "div", "course-explorer-view");
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", data.alt);
+  const maps = make(root, "div", "course-explorer-maps");
+  const lines = make(root, "div", "course-explorer-lines");
+  make(lines, "span", "course-explorer-head", "query");
+  make(lines, "span");
+  make(lines, "span", "course-explorer-head", "weight on each key");
+  const queries = make(lines, "div", "course-explorer-queries");
+  queries.setAttribute("role", "group");
+  queries.setAttribute("aria-label", "queries");
+  const web = make(lines, "canvas");
+  web.setAttribute("aria-hidden", "true");
+  const row = make(lines, "ol", "course-explorer-row");
+  row.setAttribute("aria-label", "weights on the keys");
+  const legend = make(root, "p", "course-explorer-legend");
+  const said = make(root, "p", "course-explorer-said");
+  said.setAttribute("aria-live", "polite");
+
+  const buttons = data.queries.map((token) => make(queries, "button", "", token));
+  buttons.forEach((button) => (button.type = "button"));
+  const items = data.keys.map((token) => {
+    const item = make(row, "li");
+    make(item, "span", "", token);
+    make(item, "b");
+    return item;
+  });
+  make(legend, "span", "", "0");
+  make(legend, "span", "course-explorer-ramp");
+  make(legend, "span", "", "1");
+  const notes = make(legend, "span");
+
+  const pixels = document.createElement("canvas");
+  let colours = readColours(root);
+  let query = 0;
+  let active = 0; // which of the maps on show the lines belong to
+  let panels = [];
+  let ends = []; // heights at which lines leave queries and reach keys
+  let sentence;
+
+  const shown = () => {
+    const current = models[model.get("heads") || 0];
+    const choice = model.get("head") || 0; // 0 is all of them
+    const heads = choice ? [choice - 1] : Array.from({ length: current.heads }, (_, head) => head);
+    return { current, heads };
+  };
+
+  const attend = ({ current, heads }, allowed, temperature) => {
+    const [n, m] = [data.queries.length, data.keys.length];
+    return heads.map((head) => allowed.map((keys, i) => softmax(current.scores, (head * n + i) * m, keys, temperature)));
+  };
+
+  // Builds a canvas for every head on show, as large as the page allows.
+  const layout = () => {
+    const { heads } = shown();
+    maps.textContent = "";
+    active = Math.min(active, heads.length - 1);
+    maps.classList.toggle("course-explorer-many", heads.length > 1);
+    panels = heads.map((head, index) => {
+      const figure = make(maps, "figure");
+      if (models.length > 1 || models[0].heads > 1) make(figure, "figcaption", "", `head ${head + 1}`);
+      const canvas = make(figure, "canvas");
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `Attention weights of head ${head + 1}: rows are queries, columns are keys`);
+      const point = (event) => {
+        const at = panels[index].at;
+        const i = Math.floor((event.clientY - canvas.getBoundingClientRect().top - at.top) / at.cell);
+        if (i >= 0 && i < data.queries.length) select(i, index);
+      };
+      canvas.addEventListener("pointermove", point);
+      canvas.addEventListener("pointerdown", point);
+      return { head, figure, canvas };
+    });
+    for (const panel of panels) {
+      panel.at = measureMap(data, panel.figure.clientWidth || 300, heads.length === 1, colours.font);
+      resize(panel.canvas, panel.at.width, panel.at.height);
+    }
+    const middle = (element) => element.offsetTop - web.offsetTop + element.offsetHeight / 2;
+    ends = [buttons.map(middle), items.map(middle)];
+    resize(web, WEB, Math.max(queries.offsetHeight, row.offsetHeight));
+    draw();
+  };
+
+  const drawMap = (panel, weights, allowed, gold, lit) => {
+    const pen = panel.canvas.getContext("2d");
+    const { at } = panel;
+    pen.clearRect(0, 0, at.width, at.height);
+    if (at.labelled) drawLabels(pen, data, at, colours, lit ? query : -1);
+    drawCells(pen, at, weights, colours.ramp, pixels);
+    if (at.cell > 6) drawGrid(pen, at, colours);
+    if (at.cell > 3) drawForbidden(pen, at, allowed, colours);
+    if (gold && at.cell > 6) drawGold(pen, at, data.gold, colours);
+    [pen.strokeStyle, pen.lineWidth] = [colours.ink, lit ? 2 : 1];
+    pen.strokeRect(at.left, at.top + query * at.cell, at.right - at.left, at.cell);
+  };
+
+  const drawLines = (weights) => {
+    const pen = web.getContext("2d");
+    pen.clearRect(0, 0, web.width, web.height);
+    const few = weights.length * weights[0].length <= 400;
+    const line = (i, j, weight, alpha) => {
+      pen.globalAlpha = alpha;
+      pen.lineWidth = 0.5 + 6 * weight;
+      pen.beginPath();
+      pen.moveTo(0, ends[0][i]);
+      pen.bezierCurveTo(WEB / 2, ends[0][i], WEB / 2, ends[1][j], WEB, ends[1][j]);
+      pen.stroke();
+    };
+    const all = (i, strength) => weights[i].forEach((weight, j) => weight > 0.005 && line(i, j, weight, strength(weight)));
+    pen.strokeStyle = colours.quiet;
+    if (few) weights.forEach((_, i) => i !== query && all(i, (weight) => 0.25 * weight));
+    pen.strokeStyle = colours.line;
+    all(query, (weight) => 0.3 + 0.7 * weight);
+    pen.globalAlpha = 1;
+  };
+
+  const draw = () => {
+    const what = shown();
+    if (what.heads.join() !== panels.map((panel) => panel.head).join()) return layout();
+    const temperature = clamp(model.get("temperature"), LOWEST, HIGHEST);
+    const mask = data.masks[model.get("mask")];
+    const gold = Boolean(data.gold && model.get("gold"));
+    const allowed = data.queries.map((_, i) => data.keys.map((_, j) => may[mask](i, j)));
+    const weights = attend(what, allowed, temperature);
+    panels.forEach((panel, index) => drawMap(panel, weights[index], allowed, gold, index === active));
+    drawLines(weights[active]);
+
+    const chosen = weights[active][query];
+    items.forEach((item, key) => {
+      item.lastChild.textContent = allowed[query][key] ? number(chosen[key]) : "masked 0.000";
+      item.classList.toggle("course-explorer-gold", gold && data.gold[query][key]);
+      item.style.setProperty("--weight", chosen[key]);
+    });
+    buttons.forEach((button, i) => {
+      button.setAttribute("aria-pressed", i === query);
+      button.tabIndex = i === query ? 0 : -1;
+    });
+    notes.textContent = [what.current.note, gold && "frames: gold", mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
+    clearTimeout(sentence); // one sentence for a whole drag of a slider
+    const which = panels.length > 1 ? `Head ${what.heads[active] + 1}: ` : "";
+    sentence = setTimeout(() => (said.textContent = which + describe(data.queries[query], chosen, data.keys)), 200);
+    const head = panels.length === 1 ? what.heads[0] + 1 : "all";
+    root.explorer = { weights, state: { temperature, head, heads: what.current.heads, mask, gold, query } };
+  };
+
+  const select = (i, index = active) => {
+    if (i === query && index === active) return;
+    [query, active] = [i, index];
+    draw();
+  };
+
+  buttons.forEach((button, i) => {
+    button.addEventListener("focus", () => select(i));
+    button.addEventListener("pointerenter", () => select(i));
+    button.addEventListener("click", () => select(i));
+  });
+  queries.addEventListener("keydown", (event) => {
+    const last = buttons.length - 1;
+    const next = { ArrowDown: query + 1, ArrowUp: query - 1, Home: 0, End: last }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    buttons[clamp(next, 0, last)].focus();
+  });
+
+  const recolour = () => {
+    colours = readColours(root);
+    draw();
+  };
+  // Pages and Jupyter switch between light and dark by an attribute.
+  const theme = new MutationObserver(recolour);
+  for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
+  let width = 0;
+  const size = new ResizeObserver(() => {
+    if (root.clientWidth === width) return;
+    width = root.clientWidth;
+    colours = readColours(root);
+    layout();
+  });
+  size.observe(root);
+  const names = ["temperature", "head", "heads", "mask", "gold"].map((name) => `change:${name}`);
+  names.forEach((name) => model.on(name, draw));
+  layout();
+  return () => {
+    names.forEach((name) => model.off(name, draw));
+    clearTimeout(sentence);
+    theme.disconnect();
+    size.disconnect();
+  };
+};
+
+export default { render };

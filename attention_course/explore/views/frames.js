@@ -1,0 +1,77 @@
+// Pictures drawn beforehand, one for each position of one or two sliders.
+//
+// The root element carries `explorer`: `state` with `frame`, the number of the picture, and each slider's value.
+
+const TRAITS = ["first", "second"];
+
+const make = (parent, tag, name) => {
+  const element = document.createElement(tag);
+  element.className = name;
+  parent.append(element);
+  return element;
+};
+
+const render = ({ model, el }) => {
+  const data = model.get("data");
+  const traits = TRAITS.slice(0, data.sliders.length);
+  const length = data.sliders[0].values.length;
+  const root = make(el, "div", "course-explorer-view");
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", data.alt);
+  const caption = data.captions && make(root, "p", "course-explorer-caption");
+  caption?.setAttribute("aria-live", "polite");
+  const image = make(root, "img", "course-explorer-frame");
+  const button = make(root, "button", "course-explorer-play");
+  button.type = "button";
+  let timer = null;
+
+  // Someone who asked for less motion, and someone who reads captions, goes on by hand.
+  const still = () => data.captions || matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+  const draw = () => {
+    const indices = traits.map((trait) => model.get(trait));
+    const frame = indices.reduce((number, index, i) => number * data.sliders[i].values.length + index, 0);
+    image.src = data.frames[frame];
+    image.alt = data.captions ? `${data.alt} ${data.captions[frame]}` : data.alt;
+    if (caption) caption.textContent = `${frame + 1} of ${length}: ${data.captions[frame]}`;
+    const last = indices[0] === length - 1;
+    button.textContent = timer ? "Pause" : still() ? (last ? "Start again" : "Next") : "Play";
+    const values = data.sliders.map((slider, i) => [slider.name, slider.values[indices[i]]]);
+    root.explorer = { state: { ...Object.fromEntries(values), frame } };
+  };
+
+  const next = () => {
+    model.set("first", (model.get("first") + 1) % length);
+    model.save_changes();
+  };
+  const pause = () => {
+    clearInterval(timer);
+    timer = null;
+    draw();
+  };
+  const advance = () => {
+    next();
+    if (model.get("first") === length - 1) pause();
+  };
+  button.addEventListener("click", () => {
+    if (timer) return pause();
+    if (still()) return next();
+    timer = setInterval(advance, 700);
+    return next();
+  });
+  // Fetched when the first one changes, so that none makes the reader wait.
+  const preload = () => {
+    for (const frame of data.frames) new Image().src = frame;
+    model.off("change:first", preload);
+  };
+  model.on("change:first", preload);
+  for (const trait of traits) model.on(`change:${trait}`, draw);
+  draw();
+  return () => {
+    clearInterval(timer);
+    model.off("change:first", preload);
+    for (const trait of traits) model.off(`change:${trait}`, draw);
+  };
+};
+
+export default { render };

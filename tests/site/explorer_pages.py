@@ -1,0 +1,114 @@
+"""Pages that hold nothing but explorers, served as strictly as a server can."""
+
+import functools
+import http.server
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from conftest import ROOT, QuietHandler
+
+from attention_course.explore.explorer import VIEWS
+
+sys.path.insert(0, str(ROOT / "_ext"))
+from course_site.explorers import bundle, extract_frames  # noqa: E402
+
+# Nothing but files of the same site: no inline script or style, no eval, no images in data. The theme itself does
+# need more on a page of the book, script-src and style-src 'unsafe-inline' and img-src data:; explorers do not.
+POLICY = "default-src 'self'"
+
+PAGE = """<!doctype html>
+<html lang="en" data-theme="{theme}">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Explorers</title>
+<link rel="stylesheet" href="course.css"><link rel="stylesheet" href="explorers.css">
+<link rel="icon" href="favicon.svg">
+<script src="explorers.js" defer></script>
+</head>
+<body><main><h1>Explorers</h1>
+{explorers}
+</main></body>
+</html>
+"""
+
+
+def write_pages(folder: Path, explorers: list) -> None:
+    """Write `light.html` and `dark.html` with what the extension gives a page of the book."""
+    (folder / "explorers.js").write_text(bundle())
+    (folder / "explorers.css").write_text((VIEWS / "explorers.css").read_text())
+    for name in ("course.css", "favicon.svg"):
+        (folder / name).write_text((ROOT / "_static" / name).read_text())
+    outputs = (f'<div class="cell_output">{explorer._repr_html_()}</div>' for explorer in explorers)
+    html = extract_frames("\n".join(outputs), folder / "frames", "frames")
+    for theme in ("light", "dark"):
+        (folder / f"{theme}.html").write_text(PAGE.format(theme=theme, explorers=html))
+
+
+class StrictHandler(QuietHandler):
+    """Serves every file under the policy."""
+
+    def end_headers(self) -> None:
+        """Add the policy to each reply."""
+        self.send_header("Content-Security-Policy", POLICY)
+        super().end_headers()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a folder on a strict local server."""
+    handler = functools.partial(StrictHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class Mounted:
+    """One explorer of a page, moved as a reader does."""
+
+    def __init__(self, page, index: int = 0):
+        self.page = page
+        self.box = page.locator(".course-explorer").nth(index)
+        self.view = self.box.locator(".course-explorer-view")
+
+    @property
+    def state(self) -> dict:
+        """What the view says it shows."""
+        return self.view.evaluate("view => view.explorer.state")
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights on show: `(heads, n_queries, n_keys)`."""
+        return np.array(self.view.evaluate("view => view.explorer.weights"))
+
+    def control(self, name: str):
+        """One of the native controls."""
+        return self.box.locator(f'[data-control="{name}"]')
+
+    def press(self, name: str, *keys: str) -> None:
+        """Press keys on a control."""
+        for key in keys:
+            self.control(name).press(key)
+
+    def output(self, name: str) -> str:
+        """The value that is written beside a slider."""
+        control = self.box.locator(f'.course-explorer-control:has([data-control="{name}"])')
+        return control.locator("output").inner_text()
+
+    def row(self) -> list[float]:
+        """The weights of the selected query as a reader sees them."""
+        return [float(text.split()[-1]) for text in self.view.locator(".course-explorer-row li b").all_inner_texts()]
+
+    def pixels(self, index: int = 0) -> int:
+        """A checksum of what one of the canvases shows."""
+        return (
+            self.view.locator("canvas")
+            .nth(index)
+            .evaluate(
+                """canvas => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
+               .reduce((sum, value) => (sum * 31 + value) % 1000000007, 7)"""
+            )
+        )

@@ -1,0 +1,264 @@
+"""Explorers as Python makes them: what they refuse, and what they hand to a browser (see tests/site, tests/hosts)."""
+
+import base64
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from bs4 import BeautifulSoup
+
+from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+TOKENS = ["the", "cat", "sat"]
+
+
+def draw_bar(height=1.0):
+    plt.figure(figsize=(2, 2))
+    plt.bar([0], [height])
+
+
+def draw_noise(seed):
+    """A picture that SVG is bad at: ten thousand points."""
+    figure, ax = plt.subplots(figsize=(2, 2))
+    ax.scatter(*np.random.default_rng(seed).normal(size=(2, 10_000)))
+    return figure
+
+
+def attention(scores=None, **options):
+    return explore_attention(torch.randn(3, 3) if scores is None else scores, **{"alt": "a map", **options})
+
+
+def heads(**options):
+    scores = {1: torch.randn(1, 3, 3), 2: torch.randn(2, 3, 3)}
+    return explore_heads(**{"scores": scores, "accuracy": {1: 0.5, 2: 0.75}, "alt": "maps", **options})
+
+
+def frames(grid=None, function=draw_bar, **options):
+    return explore_frames(function, {"height": [1.0, 2.0]} if grid is None else grid, **{"alt": "a bar", **options})
+
+
+def steps(**options):
+    pairs = [("First this.", draw_bar), ("Then that.", draw_noise(0))]
+    return explore_steps(**{"steps": pairs, "alt": "two steps", **options})
+
+
+def page(explorer):
+    return BeautifulSoup(explorer._repr_html_(), "html.parser")
+
+
+def payload(explorer):
+    """What the site's script is given."""
+    return json.loads(page(explorer).script.string)
+
+
+def unpack(scores):
+    return np.frombuffer(base64.b64decode(scores["bytes"]), dtype=scores["dtype"])
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("message", "make"),
+    [
+        (r"scores must have shape .* got \(3,\)", lambda: attention(torch.randn(3))),
+        (r"scores must have shape .* got \(1, 2, 3, 3\)", lambda: attention(torch.randn(1, 2, 3, 3))),
+        (r"scores must have shape .* none of them 0, got \(0, 3\)", lambda: attention(torch.randn(0, 3))),
+        (r"scores must be finite, got 1 value", lambda: attention([[0.0, float("nan")]])),
+        (r"scores must be finite, got 2 values", lambda: attention([[float("inf"), float("-inf")]])),
+        (r"scores must be real numbers, got bool", lambda: attention(torch.ones(3, 3) > 0)),
+        (r"scores must be real numbers, got complex", lambda: attention(np.ones((3, 3)) * 1j)),
+        (r"tokens must have 3 labels, got 2", lambda: attention(tokens=["a", "b"])),
+        (r"keys must have 3 labels, got 1", lambda: attention(keys=["a"])),
+        (r"keys must have 4 labels where there are 3 tokens", lambda: attention(torch.randn(3, 4), tokens=TOKENS)),
+        (r"gold must be boolean of shape \(3, 3\)", lambda: attention(gold=torch.eye(3))),
+        (r"gold must be boolean of shape \(3, 3\)", lambda: attention(gold=torch.ones(3, 2) > 0)),
+        (r"mask must be one of none, causal, sliding window, got 'casual'", lambda: attention(mask="casual")),
+        (r"got 'padding' \(padding needs a length\)", lambda: attention(mask="padding")),
+        (r"length must be a whole number in 0..3 \(n_keys\), got 4", lambda: attention(length=4)),
+        (r"length must be a whole number in 0..3 \(n_keys\), got 1.5", lambda: attention(length=1.5)),
+        (r"temperature must lie in 0.05..10, got 0", lambda: attention(temperature=0)),
+        (r"temperature must lie in 0.05..10, got nan", lambda: attention(temperature=float("nan"))),
+        (r"alt must say in words what the explorer shows, got ' '", lambda: attention(alt=" ")),
+        (r"scores must hold at least one model", lambda: heads(scores={}, accuracy={})),
+        (r"accuracy must be given for the models of scores \[1, 2\], got \[1\]", lambda: heads(accuracy={1: 0.5})),
+        (r"accuracy\[2\] must lie in 0..1, got 75", lambda: heads(accuracy={1: 0.5, 2: 75})),
+        (
+            r"scores\[2\] must have shape \(2, 3, 3\), got \(1, 3, 3\)",
+            lambda: heads(scores={1: torch.randn(1, 3, 3), 2: torch.randn(1, 3, 3)}),
+        ),
+        (r"scores\[1\] must be finite", lambda: heads(scores={1: [[float("nan")]], 2: torch.randn(2, 1, 1)})),
+        (r"mask must be one of", lambda: heads(mask="padding")),
+        (r"alt must say", lambda: heads(alt="")),
+        (r"grid must name one or two sliders", lambda: frames(grid={})),
+        (r"grid must name one or two sliders", lambda: frames(grid={"a": [1, 2], "b": [1, 2], "c": [1, 2]})),
+        (r"grid\['height'\] must have at least 2 values, all different", lambda: frames(grid={"height": [1.0]})),
+        (r"all different, got \['1', '1'\]", lambda: frames(grid={"height": [1.0, 1.00001]})),
+        (r"grid must have at most 200 frames, got 225", lambda: frames(grid={"a": range(15), "b": range(15)})),
+        (r"label must be a name for each", lambda: frames(grid={"a": [1, 2], "b": [1, 2]}, label="both")),
+        (r"label must name sliders of grid \['height'\], got \['width'\]", lambda: frames(label={"width": "w"})),
+        (r"function\(height=1.0\) left none", lambda: frames(function=lambda height: None)),
+        (r"steps must be at least 2 pairs", lambda: steps(steps=[("Only this.", draw_bar)])),
+        (r"step 2 must have a caption, got ''", lambda: steps(steps=[("First.", draw_bar), ("", draw_bar)])),
+    ],
+)
+def test_bad_input_is_named(message, make):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
+def test_scores_arrive_to_the_last_bit(dtype):
+    scores = (torch.randn(2, 3, 4) * 10).to(dtype)
+    (model,) = payload(attention(scores))["values"]["data"]["models"]
+    assert model["heads"] == 2
+    assert torch.equal(torch.tensor(unpack(model["scores"]), dtype=torch.float64), scores.double().flatten())
+
+
+def test_scores_may_be_part_of_a_graph_or_lists():
+    attention(torch.randn(3, 3, requires_grad=True) * 2)
+    assert payload(attention([[1, 2], [3, 4]]))["values"]["data"]["models"][0]["heads"] == 1
+
+
+def test_labels_become_text_and_default_to_numbers():
+    data = payload(attention(tokens=torch.tensor([7, 8, 9])))["values"]["data"]
+    assert data["queries"] == data["keys"] == ["7", "8", "9"]
+    data = payload(attention(torch.randn(2, 3), tokens=["a", "b"], keys="xyz"))["values"]["data"]
+    assert (data["queries"], data["keys"]) == (["a", "b"], ["x", "y", "z"])
+    assert payload(attention(torch.randn(2, 3)))["values"]["data"]["keys"] == ["1", "2", "3"]
+
+
+def control_names(explorer):
+    return [control["name"] for control in payload(explorer)["controls"]]
+
+
+def test_a_control_is_offered_where_there_is_something_to_control():
+    assert control_names(attention()) == ["temperature", "mask"]
+    assert control_names(attention(mask=None)) == ["temperature"]
+    full = attention(torch.randn(2, 3, 3), gold=torch.eye(3) > 0, length=2)
+    assert control_names(full) == ["temperature", "head", "mask", "gold"]
+    masks = next(control for control in payload(full)["controls"] if control["name"] == "mask")
+    assert masks["options"] == ["none", "causal", "padding", "sliding window"]
+    assert control_names(heads()) == ["heads"]
+    assert control_names(frames(grid={"height": [1, 2]})) == ["height"]
+    assert control_names(steps()) == ["step"]
+
+
+HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a & \u2028 \"b\" 'c'"]
+
+
+def test_no_token_is_ever_html():
+    for labels in ({"tokens": HOSTILE}, {"keys": HOSTILE}):
+        explorer = attention(**labels)
+        assert len(page(explorer).find_all("script")) == 1
+        assert page(explorer).find_all("img") == []
+        data = payload(explorer)["values"]["data"]
+        assert HOSTILE in (data["queries"], data["keys"])
+        assert {text.string for text in page(explorer).find_all("text")} >= set(HOSTILE)
+    described = page(steps(alt=HOSTILE[1], steps=[(HOSTILE[0], draw_bar), (HOSTILE[1], draw_bar)]))
+    assert len(described.find_all("img")) == len(described.find_all("script")) == 1
+
+
+def test_the_html_has_no_style_and_no_handler_of_its_own():
+    for explorer in (attention(), heads(), frames(), steps()):
+        names = {name for tag in page(explorer).find_all(True) for name in tag.attrs}
+        assert "style" not in names
+        assert not [name for name in names if name.startswith("on")]
+
+
+def test_the_first_state_shows_the_weights():
+    """Rows of [2, 0], [0, 0]: at temperature 1 one weight of 0.88 and 0.12, and two of 0.5."""
+    drawing = page(attention(torch.tensor([[2.0, 0.0], [0.0, 0.0]]), tokens=["q", "r"]))
+    assert [path["fill-opacity"] for path in drawing.find_all("path")] == ["0.1", "0.5", "0.9"]
+    assert [text.string for text in drawing.find_all("text")] == ["q", "r", "q", "r"]
+    assert drawing.svg["aria-label"] == "a map" and drawing.svg["role"] == "img"
+
+
+def test_the_first_state_has_the_mask():
+    causal = page(attention(torch.zeros(2, 2), mask="causal"))
+    assert [path["fill-opacity"] for path in causal.find_all("path")] == ["0.5", "1"]
+    nothing = page(attention(torch.zeros(2, 2), mask="padding", length=0))
+    assert nothing.find_all("path") == []
+
+
+def test_a_large_first_state_stays_small():
+    explorer = attention(torch.randn(8, 64, 64) * 3)
+    assert len(explorer.first_state) < 200_000
+
+
+def draw_waves(frequency):
+    """A picture that pixels are bad at: one smooth line on a large page, and no letters."""
+    figure, ax = plt.subplots(figsize=(8, 8))
+    ax.plot(np.sin(frequency * np.linspace(0, 6, 100)))
+    ax.axis("off")
+    return figure
+
+
+def test_frames_are_the_smaller_of_two_formats():
+    (line, _) = payload(explore_frames(draw_waves, {"frequency": [1, 2]}, alt="a line"))["values"]["data"]["frames"]
+    assert line.startswith("data:image/svg+xml;base64,")
+    (noise, _) = payload(explore_frames(draw_noise, {"seed": [0, 1]}, alt="noise"))["values"]["data"]["frames"]
+    assert noise.startswith("data:image/webp;base64,")
+
+
+def test_frames_run_over_the_grid_with_the_last_slider_fastest():
+    called = []
+
+    def draw(low, high):
+        called.append((low, high))
+        draw_bar(high)
+
+    explorer = explore_frames(draw, {"low": [0.1, 0.2], "high": [1, 2, 3]}, label={"low": "lower end"}, alt="bars")
+    assert called == [(0.1, 1), (0.1, 2), (0.1, 3), (0.2, 1), (0.2, 2), (0.2, 3)]
+    labels = [(control["label"], control["options"]) for control in payload(explorer)["controls"]]
+    assert labels == [("lower end", ["0.1", "0.2"]), ("high", ["1", "2", "3"])]
+
+
+def test_frames_leave_no_figure_open_and_close_nobody_elses():
+    mine = plt.figure()
+    frames()
+    assert plt.get_fignums() == [mine.number]
+
+
+def test_a_frame_drawn_again_is_the_same():
+    assert payload(frames())["values"]["data"]["frames"] == payload(frames())["values"]["data"]["frames"]
+
+
+def test_a_notebook_is_offered_widgets_and_a_page_html():
+    for explorer in (attention(torch.randn(2, 3, 3), gold=torch.eye(3) > 0), heads(), frames(), steps()):
+        data, _ = explorer._repr_mimebundle_()
+        assert set(data) == {"text/plain", "text/html", WIDGET_VIEW}
+        assert data[WIDGET_VIEW]["model_id"] == explorer.widget.model_id
+        assert explorer.alt in data["text/plain"]
+
+
+def test_the_widgets_are_the_controls_and_the_view():
+    """That they move the view is tested where they do, in tests/hosts."""
+    *controls, view = attention(torch.randn(2, 3, 3), gold=torch.eye(3) > 0, length=2, temperature=2).widget.children
+    assert [control.description for control in controls] == ["temperature", "head", "mask", "show gold"]
+    assert (controls[0].value, view.temperature, controls[1].value) == (2.0, 2.0, "all, side by side")
+    assert controls[2].options == ("none", "causal", "padding", "sliding window")
+
+
+def test_the_views_are_in_the_wheel(tmp_path):
+    root = Path(__file__).parents[1]
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
+    subprocess.run([*build, str(tmp_path), str(root)], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    views = {f"attention_course/explore/views/{name}" for name in ("attention.js", "frames.js", "explorers.css")}
+    assert views <= names
