@@ -16,9 +16,11 @@ from attention_course.explore.explorer import VIEWS
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.explorers import bundle, extract_frames  # noqa: E402
 
-# Nothing but files of the same site: no inline script or style, no eval, no images in data. The theme itself does
-# need more on a page of the book, script-src and style-src 'unsafe-inline' and img-src data:; explorers do not.
-POLICY = "default-src 'self'"
+# Nothing but files of the same site: no inline script or style, no eval, no images in data.
+STRICT = "default-src 'self'"
+# What the theme needs on every page of the book, and explorers do not: scripts and styles inside the page
+# (also those of KaTeX and of pandas' tables), and icons as data inside Bootstrap's stylesheet.
+BOOK = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
@@ -48,18 +50,22 @@ def write_pages(folder: Path, explorers: list) -> None:
 
 
 class StrictHandler(QuietHandler):
-    """Serves every file under the policy."""
+    """Serves every file under a content security policy."""
+
+    def __init__(self, *args, policy: str, **options):
+        self.policy = policy
+        super().__init__(*args, **options)
 
     def end_headers(self) -> None:
         """Add the policy to each reply."""
-        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("Content-Security-Policy", self.policy)
         super().end_headers()
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a folder on a strict local server."""
-    handler = functools.partial(StrictHandler, directory=folder)
+def serving(folder: Path, policy: str = STRICT) -> Iterator[str]:
+    """The address of a folder on a local server with a policy."""
+    handler = functools.partial(StrictHandler, directory=folder, policy=policy)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
