@@ -7,7 +7,7 @@ PORT ?= 8000
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 
-STAGES := lint package chapters notebooks site
+STAGES := lint package chapters notebooks site hosts
 PYTEST := $(BIN)/python -m pytest
 
 # Checksums rather than dates: a deleted file shows too, and what Python caches does not.
@@ -64,7 +64,7 @@ test-lint:
 	@$(BIN)/ruff check --output-format concise .
 
 test-package:
-	@$(PYTEST) tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site
+	@$(PYTEST) tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/hosts
 
 test-chapters:
 	@$(PYTEST) --nbval-lax --nbval-current-env --nbval-cell-timeout=120 intro.ipynb chapters
@@ -74,6 +74,9 @@ test-notebooks:
 
 test-site:
 	@$(PYTEST) tests/site
+
+test-hosts:
+	@$(PYTEST) tests/hosts
 
 browser:
 	@if command -v "$(CHROMIUM)" >/dev/null; then exit 0; fi; \
@@ -97,5 +100,5 @@ url: ## name the repository the course is published from: URL=https://github.com
 	  sed "s|$$old|$(URL)|g" "$$file" > "$$file.new" && mv "$$file.new" "$$file"; \
 	done; echo "$$old is now $(URL)"
 
-clean: ## remove everything built (the environments .venv and .venv-colab stay)
+clean: ## remove everything built (the environments, .venv*, stay)
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis
