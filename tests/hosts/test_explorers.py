@@ -1,0 +1,199 @@
+"""Explorers in a running JupyterLab, with today's ipywidgets and with those of Colab."""
+
+import lab
+import pytest
+import torch
+
+TOLERANCE = 1e-6
+LOWEST, HIGHEST = 0.05, 10.0
+WINDOW = 2
+ENDS = {"Home": LOWEST, "End": HIGHEST}
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a&b", '"', "\u2028", "plain"]
+
+generator = torch.Generator().manual_seed(0)
+SQUARE = torch.randn(3, 6, 6, generator=generator, dtype=torch.float64) * 3
+# More queries than keys: under a causal mask or a window the first queries may attend to nothing.
+TALL = torch.randn(2, 7, 3, generator=generator, dtype=torch.float64) * 30
+HEADS = {heads: torch.randn(heads, 5, 5, generator=generator, dtype=torch.float64) for heads in (1, 2, 4)}
+
+CELLS = [
+    """\
+import matplotlib.pyplot as plt
+from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
+
+def draw(size=1, power=1):
+    figure, axes = plt.subplots(figsize=(2, 2), layout="constrained")
+    axes.plot([0, size], [power, size])
+    return figure""",
+    f"""\
+explore_attention({SQUARE.tolist()}, {HOSTILE!r}, gold={torch.eye(6, dtype=torch.bool).tolist()},
+                  length=4, alt="square")""",
+    f'explore_attention({TALL.tolist()}, list("abcdefg"), keys=list("xyz"), length=0, alt="tall")',
+    f"""\
+explore_heads({({heads: scores.tolist() for heads, scores in HEADS.items()})}, accuracy={{1: 0.5, 2: 0.75, 4: 1}},
+              alt="heads")""",
+    'explore_frames(draw, {"size": [1, 2, 3], "power": [1, 2]}, alt="frames")',
+    'explore_steps([("First.", draw()), ("Second.", draw), ("Third.", draw)], alt="steps")',
+]
+N_EXPLORERS = len(CELLS) - 1
+
+
+@pytest.fixture(scope="module", params=lab.HOSTS)
+def page(request, browser, tmp_path_factory):
+    """The notebook after all its cells ran, in one host; what went wrong in `page.alarms`."""
+    host = lab.HOSTS[request.param]
+    folder = tmp_path_factory.mktemp("lab")
+    lab.make_environment(host.lab, host.lab_pins)
+    if host.kernel_pins:
+        lab.make_environment(host.kernel, host.kernel_pins)
+        lab.install_package(folder, host)
+    lab.write_notebook(folder, CELLS)
+    with lab.running_lab(folder, host) as address:
+        # High enough for the whole notebook: JupyterLab takes apart the cells that are out of sight.
+        page = browser.new_page(viewport={"width": 1280, "height": 6000}, reduced_motion="no-preference")
+        page.alarms = []
+        page.on("dialog", lambda dialog: (page.alarms.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("pageerror", lambda error: page.alarms.append(f"uncaught: {error}"))
+        lab.run_all_cells(page, address, N_EXPLORERS)
+        yield page
+        page.close()
+
+
+@pytest.fixture
+def explorer(page):
+    """A function that finds an explorer by its alt text."""
+    return lambda alt: lab.LiveExplorer(page, alt)
+
+
+def allowed(mask, n_queries, n_keys, length):
+    """Where a query may attend to a key."""
+    key = torch.arange(n_keys)
+    distance = torch.arange(n_keys - n_queries, n_keys)[:, None] - key
+    rules = {
+        "none": torch.full_like(distance, True, dtype=torch.bool),
+        "causal": distance >= 0,
+        "padding": (key < length).expand_as(distance),
+        "sliding window": distance.abs() <= WINDOW,
+    }
+    return rules[mask]
+
+
+def expected(scores, state, length=0):
+    """PyTorch's weights of the heads on show; zeros where a query may attend to nothing."""
+    heads = slice(None) if state["head"] == "all" else slice(state["head"] - 1, state["head"])
+    mask = allowed(state["mask"], *scores.shape[1:], length)
+    masked = (scores[heads] / state["temperature"]).masked_fill(~mask, -torch.inf)
+    return masked.softmax(-1).nan_to_num(0.0)
+
+
+def assert_right(explorer, scores, state, length=0):
+    shown = torch.tensor(explorer.weights(), dtype=torch.float64)
+    torch.testing.assert_close(shown, expected(scores, state, length), rtol=0, atol=TOLERANCE)
+
+
+def slide_to(explorer, key):
+    """The state once the temperature has arrived at an end."""
+    explorer.slide("temperature", key)
+    return explorer.wait_for(temperature=pytest.approx(ENDS[key], rel=1e-3))
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "padding", "sliding window"])
+@pytest.mark.parametrize(("alt", "scores", "length"), [("square", SQUARE, 4), ("tall", TALL, 0)])
+def test_the_weights_are_pytorchs_at_both_ends(explorer, alt, scores, length, mask):
+    shown = explorer(alt)
+    shown.choose("mask", mask)
+    shown.wait_for(mask=mask)
+    for key in ENDS:
+        assert_right(shown, scores, slide_to(shown, key), length)
+
+
+def test_a_temperature_between_the_ends(explorer):
+    shown = explorer("square")
+    slide_to(shown, "End")
+    shown.slide("temperature", "ArrowLeft")
+    shown.slide("temperature", "PageDown")
+    state = shown.wait_for()
+    assert LOWEST < state["temperature"] < HIGHEST
+    assert_right(shown, SQUARE, state, length=4)
+
+
+def test_each_head_alone_and_all_together(explorer):
+    shown = explorer("square")
+    for option, head in {"head 1": 1, "head 3": 3, "all, side by side": "all"}.items():
+        shown.choose("head", option)
+        assert_right(shown, SQUARE, shown.wait_for(head=head), length=4)
+
+
+def test_gold_comes_and_goes(explorer):
+    shown = explorer("square")
+    framed = shown.view.locator(".course-explorer-gold")
+    for gold in (False, True):
+        shown.tick("show gold")
+        shown.wait_for(gold=gold)
+        assert framed.count() == gold
+
+
+def test_a_focused_token_shows_its_row_as_text(explorer):
+    shown = explorer("tall")
+    shown.choose("mask", "none")
+    shown.view.get_by_role("button", name="e", exact=True).focus()
+    assert shown.wait_for(mask="none")["query"] == 4
+    row = shown.view.locator(".course-explorer-row b").all_inner_texts()
+    assert row == [f"{weight:.3f}" for weight in shown.weights()[0][4]]
+
+
+def test_tokens_are_text(explorer, page):
+    shown = explorer("square")
+    names = shown.view.locator(".course-explorer-queries button").evaluate_all("all => all.map(b => b.textContent)")
+    assert names == HOSTILE
+    assert not shown.output.locator("img, script").count()
+    assert not page.alarms
+
+
+def test_the_number_of_heads_at_both_ends(explorer):
+    shown = explorer("heads")
+    for key, heads in {"End": 4, "Home": 1}.items():
+        shown.slide("number of heads", key)
+        assert_right(shown, HEADS[heads], shown.wait_for(heads=heads))
+
+
+def test_frames_at_both_ends_of_both_sliders(explorer):
+    shown = explorer("frames")
+    image = shown.view.locator("img")
+    seen = set()
+    for size, first in {"3": "End", "1": "Home"}.items():
+        shown.slide("size", first)
+        for power, second in {"2": "End", "1": "Home"}.items():
+            shown.slide("power", second)
+            frame = 2 * (int(size) - 1) + int(power) - 1
+            shown.wait_for(size=size, power=power, frame=frame)
+            seen.add(image.get_attribute("src"))
+            assert image.evaluate("image => image.decode().then(() => image.naturalWidth)")
+    assert len(seen) == 4
+
+
+def test_frames_play_and_pause(explorer):
+    shown = explorer("frames")
+    shown.slide("size", "Home")
+    shown.wait_for(size="1")
+    shown.view.get_by_role("button", name="Play").click()
+    shown.wait_for(size="2")
+    shown.view.get_by_role("button", name="Pause").click()
+    readout = shown.control("hslider", "size").locator(".widget-readout")
+    assert readout.inner_text() == shown.wait_for()["size"]
+
+
+def test_steps_go_on_by_button_and_by_slider(explorer):
+    shown = explorer("steps")
+    caption = shown.view.locator(".course-explorer-caption")
+    shown.view.get_by_role("button", name="Next").click()
+    shown.wait_for(frame=1)
+    assert "Second." in caption.inner_text()
+    for key, frame, words in (("End", 2, "Third."), ("Home", 0, "First.")):
+        shown.slide("step", key)
+        shown.wait_for(frame=frame)
+        assert words in caption.inner_text()
+
+
+def test_nothing_went_wrong_unseen(page):
+    assert not page.alarms
