@@ -15,6 +15,7 @@ SQUARE = torch.randn(3, 6, 6, generator=generator, dtype=torch.float64) * 3
 # More queries than keys: under a causal mask or a window the first queries may attend to nothing.
 TALL = torch.randn(2, 7, 3, generator=generator, dtype=torch.float64) * 30
 HEADS = {heads: torch.randn(heads, 5, 5, generator=generator, dtype=torch.float64) for heads in (1, 2, 4)}
+LISTS = {heads: scores.tolist() for heads, scores in HEADS.items()}
 
 CELLS = [
     """\
@@ -29,9 +30,7 @@ def draw(size=1, power=1):
 explore_attention({SQUARE.tolist()}, {HOSTILE!r}, gold={torch.eye(6, dtype=torch.bool).tolist()},
                   length=4, alt="square")""",
     f'explore_attention({TALL.tolist()}, list("abcdefg"), keys=list("xyz"), length=0, alt="tall")',
-    f"""\
-explore_heads({({heads: scores.tolist() for heads, scores in HEADS.items()})}, accuracy={{1: 0.5, 2: 0.75, 4: 1}},
-              alt="heads")""",
+    f'explore_heads({LISTS}, accuracy={{1: 0.5, 2: 0.75, 4: 1}}, alt="heads")',
     'explore_frames(draw, {"size": [1, 2, 3], "power": [1, 2]}, alt="frames")',
     'explore_steps([("First.", draw()), ("Second.", draw), ("Third.", draw)], alt="steps")',
 ]
