@@ -234,6 +234,12 @@ def test_frames_leave_no_figure_open_and_close_nobody_elses():
     assert plt.get_fignums() == [mine.number]
 
 
+def test_a_figure_given_to_steps_is_closed_or_a_notebook_would_show_it_twice():
+    given = plt.figure(figsize=(2, 2))
+    steps(steps=[("Given.", given), ("Drawn.", draw_bar)])
+    assert plt.get_fignums() == []
+
+
 def test_a_frame_drawn_again_is_the_same():
     assert payload(frames())["values"]["data"]["frames"] == payload(frames())["values"]["data"]["frames"]
 

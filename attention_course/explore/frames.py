@@ -58,9 +58,18 @@ def explore_steps(steps: Sequence[tuple[str, Callable | Figure]], *, alt: str) -
     for number, caption in enumerate(captions, 1):
         if not isinstance(caption, str) or not caption.strip():
             raise ValueError(f"step {number} must have a caption, got {caption!r}")
-    frames = [_encode(figure) if isinstance(figure, Figure) else _frame(figure, {}) for _, figure in steps]
+    frames = [_step(figure) for _, figure in steps]
     numbers = [str(number) for number in range(1, len(steps) + 1)]
     return _explorer(frames, [("step", "step", numbers)], captions, alt)
+
+
+def _step(figure: Callable | Figure) -> str:
+    """The picture of one step, as a data URI."""
+    if not isinstance(figure, Figure):
+        return _frame(figure, {})
+    picture = _encode(figure)
+    plt.close(figure)  # else a notebook shows it once more, below the explorer
+    return picture
 
 
 def _explorer(frames, sliders, captions, alt) -> Explorer:
