@@ -236,7 +236,7 @@ def test_frames_leave_no_figure_open_and_close_nobody_elses():
 
 def test_a_figure_given_to_steps_is_closed_or_a_notebook_would_show_it_twice():
     given = plt.figure(figsize=(2, 2))
-    steps(steps=[("Given.", given), ("Drawn.", draw_bar)])
+    explore_steps([("Given.", given), ("Drawn.", draw_bar)], alt="two steps")
     assert plt.get_fignums() == []
 
 
