@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from attention_course.attention import masked_softmax
 from attention_course.explore.controls import HIGHEST_TEMPERATURE, LOWEST_TEMPERATURE, Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
@@ -70,7 +71,7 @@ def explore_attention(
         "gold": None if gold is None else gold.tolist(),
     }
     values = {"data": data, "temperature": float(temperature), "mask": start, "head": 0, "gold": gold is not None}
-    weights = _softmax(scores / temperature, _allowed(masks[start], n_queries, n_keys, length))
+    weights = _weights(scores, _allowed(masks[start], n_queries, n_keys, length), temperature)
     return Explorer("attention", values, controls, draw_maps(weights, queries, keys, gold, alt), alt)
 
 
@@ -124,7 +125,7 @@ def explore_heads(
     }
     controls = [Control("slider", "heads", "number of heads", "heads", tuple(map(str, counts)))]
     values = {"data": data, "temperature": 1.0, "mask": start, "head": 0, "heads": 0, "gold": False}
-    weights = _softmax(models[0], _allowed(mask, n_queries, n_keys, None))
+    weights = _weights(models[0], _allowed(mask, n_queries, n_keys, None))
     return Explorer("attention", values, controls, draw_maps(weights, queries, keys, None, alt), alt)
 
 
@@ -205,10 +206,6 @@ def _allowed(mask: str, n_queries: int, n_keys: int, length: int | None) -> np.n
     return rules[mask]
 
 
-def _softmax(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+def _weights(scores: np.ndarray, allowed: np.ndarray, temperature: float = 1.0) -> np.ndarray:
     """The weights of the first state."""
-    scores = np.where(allowed, scores.astype(np.float64), -np.inf)
-    largest = scores.max(-1, keepdims=True)
-    exponentials = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
-    sums = exponentials.sum(-1, keepdims=True)
-    return exponentials / np.where(sums == 0, 1, sums)
+    return masked_softmax(torch.from_numpy(scores.astype(np.float64)) / temperature, torch.tensor(allowed)).numpy()
