@@ -90,7 +90,7 @@ browser:
 	  echo "Install it, or name one: make test CHROMIUM=/path/to/chromium"; exit 1; }
 
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
-	@$(BIN)/python benchmarks/sweeps.py
+	@$(BIN)/python benchmarks/sweeps
 
 url: ## name the repository the course is published from: URL=https://github.com/organisation/repository
 	@case "$(URL)" in *.git | */) false;; https://*/*/*) ;; *) false;; esac || { \

@@ -1,9 +1,17 @@
 """Checks for the chapters' exercises: one file a chapter."""
 
-from attention_course.exercises import bottleneck, scaled_dot_product
+from attention_course.exercises import (
+    bottleneck,
+    masking,
+    multi_head,
+    positions,
+    scaled_dot_product,
+    self_attention,
+)
 from attention_course.exercises.checking import Exercise, Misconception, Verdict, judge
 
-EXERCISES = {exercise.id: exercise for chapter in (bottleneck, scaled_dot_product) for exercise in chapter.EXERCISES}
+CHAPTERS = (bottleneck, scaled_dot_product, self_attention, multi_head, masking, positions)
+EXERCISES = {exercise.id: exercise for chapter in CHAPTERS for exercise in chapter.EXERCISES}
 
 
 def check(exercise_id: str, answer) -> Verdict:

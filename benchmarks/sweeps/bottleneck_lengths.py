@@ -1,20 +1,9 @@
-"""Train what is too long for a chapter and record the results for it to draw.
-
-python benchmarks/sweeps.py                     all sweeps
-python benchmarks/sweeps.py bottleneck_lengths  one of them
-"""
-
-import json
-import sys
-from datetime import date
-from pathlib import Path
+"""Accuracy and alignment error against length, with and without attention, for the bottleneck chapter."""
 
 import torch
 
-from attention_course import measure, recorded, tasks, training
+from attention_course import tasks, training
 from attention_course.recurrent import GRUEncoderDecoder
-
-RECORDED = Path(recorded.__file__).parent
 
 LENGTHS = {
     "reversing": {
@@ -44,8 +33,8 @@ ATTENTIONS = [None, "additive", "general", "concat"]
 SEEDS = [0, 1, 2]
 
 
-def bottleneck_lengths() -> dict:
-    """Accuracy and alignment error against length, with and without attention, on two tasks."""
+def run() -> dict:
+    """Train every model with every seed; `{"settings": ..., "results": ...}`."""
     results = []
     all_settings = {experiment: settings | COMMON for experiment, settings in LENGTHS.items()}
     for experiment, settings in all_settings.items():
@@ -91,18 +80,3 @@ def _test_by_length(model, make, settings: dict) -> dict:
         if weights is not None:
             scores["alignment_error"].append(round(training.alignment_error(weights, pairs.gold), 4))
     return scores
-
-
-SWEEPS = {"bottleneck_lengths": bottleneck_lengths}
-
-
-def main(names: list[str]) -> None:
-    for name in names or SWEEPS:
-        record = {"machine": measure.describe_machine(), "date": date.today().isoformat()} | SWEEPS[name]()
-        path = RECORDED / f"{name}.json"
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        print("wrote", path)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Data that needs no download. Sequence tasks come with their gold alignments."""
+"""Symbols in, symbols out: copy, reverse or sort, with the source of each target symbol known."""
 
 from dataclasses import dataclass
 

@@ -1,0 +1,16 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "sweeps"
+
+
+@pytest.fixture(scope="module")
+def sweep(request):
+    """The script that the test file is named after."""
+    name = request.module.__name__.rpartition("test_")[2]
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
