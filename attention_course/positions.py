@@ -1,0 +1,194 @@
+"""Ways to tell attention where tokens stand: added to the tokens, or built into the scores.
+
+`SinusoidalPositions` and `LearnedPositions` are added to the tokens before the first layer. The others are
+attention mechanisms that plug into `MultiHeadAttention(attention=...)`. Positions count from 0 at the first
+key, and queries are the newest tokens: the last query stands where the last key does, as in `causal_mask`.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from attention_course.attention import scaled_dot_product_attention
+
+
+def sinusoidal_encoding(n_positions: int, d_model: int, *, base: float = 10_000.0, device=None) -> Tensor:
+    r"""One vector a position: sines and cosines of wavelengths from 2π to about 2π · base.
+
+    .. math:: p_{t, 2i} = \sin(t\,\omega_i), \quad p_{t, 2i+1} = \cos(t\,\omega_i),
+              \quad \omega_i = \text{base}^{-2i/d_\text{model}}
+
+    Vaswani et al. 2017, arXiv:1706.03762.
+
+    Args:
+        n_positions: How many positions, from 0.
+        d_model: Width of the vectors; even.
+        base: Sets the longest wavelength.
+        device: Where to put them.
+
+    Returns:
+        `(n_positions, d_model)`.
+
+    Raises:
+        ValueError: If `d_model` is odd.
+    """
+    angle = _angles(torch.arange(n_positions, device=device), d_model, base, "d_model")
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+
+
+class SinusoidalPositions(nn.Module):
+    """Add `sinusoidal_encoding` to the tokens. Nothing is learned, and no length is too long.
+
+    Args:
+        d_model: Width of the tokens; even.
+        base: Sets the longest wavelength.
+    """
+
+    def __init__(self, d_model: int, *, base: float = 10_000.0):
+        super().__init__()
+        self.d_model, self.base = d_model, base
+
+    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """`tokens` `(batch, n_tokens, d_model)`, the first of which stands at position `start`."""
+        codes = sinusoidal_encoding(start + tokens.size(1), self.d_model, base=self.base, device=tokens.device)
+        return tokens + codes[start:].to(tokens.dtype)
+
+
+class LearnedPositions(nn.Module):
+    """Add a learned vector for each position (Gehring et al. 2017, arXiv:1705.03122).
+
+    Args:
+        max_positions: How many positions have a vector. A longer sequence is an error.
+        d_model: Width of the tokens.
+    """
+
+    def __init__(self, max_positions: int, d_model: int):
+        super().__init__()
+        self.embedding = nn.Embedding(max_positions, d_model)
+
+    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """`tokens` `(batch, n_tokens, d_model)`, the first of which stands at position `start`.
+
+        Raises:
+            ValueError: If a token stands beyond the last position that has a vector.
+        """
+        end = start + tokens.size(1)
+        if end > self.embedding.num_embeddings:
+            raise ValueError(f"tokens must end within max_positions = {self.embedding.num_embeddings}, got {end}")
+        return tokens + self.embedding.weight[start:end]
+
+
+class ShawAttention(nn.Module):
+    r"""Scores with a learned vector for each distance (Shaw et al. 2018, arXiv:1803.02155).
+
+    .. math:: \text{score}_{ij} = \frac{q_i \cdot (k_j + a_{j-i})}{\sqrt{d_k}}
+
+    Distances beyond `max_distance` share the vector of the farthest. The heads share all of them, as in the
+    paper; its second set of vectors, added to the values, is left out: the paper's Table 3 finds no gain in it.
+
+    Args:
+        d_head: Width of a head's queries and keys.
+        max_distance: Largest distance, in positions and to either side, with a vector of its own.
+    """
+
+    def __init__(self, d_head: int, max_distance: int):
+        super().__init__()
+        self.max_distance = max_distance
+        self.embedding = nn.Embedding(2 * max_distance + 1, d_head)
+        nn.init.normal_(self.embedding.weight, std=d_head**-0.5)
+
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`."""
+        query_position, key_position = _positions(query, key)
+        offset = key_position - query_position[:, None]  # (n_queries, n_keys)
+        index = offset.clamp(-self.max_distance, self.max_distance) + self.max_distance
+        by_offset = query @ self.embedding.weight.T * query.size(-1) ** -0.5  # (..., n_queries, 2 max_distance + 1)
+        bias = by_offset.gather(-1, index.expand(*by_offset.shape[:-1], -1))  # (..., n_queries, n_keys)
+        return scaled_dot_product_attention(
+            query, key, value, mask, bias=bias, dropout=dropout, need_weights=need_weights
+        )
+
+
+def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tensor:
+    r"""Turn each pair of neighbouring features by an angle proportional to the token's position.
+
+    .. math:: (x_{2i}, x_{2i+1}) \mapsto
+              (x_{2i}\cos\varphi - x_{2i+1}\sin\varphi,\; x_{2i}\sin\varphi + x_{2i+1}\cos\varphi),
+              \quad \varphi = \text{position} \cdot \text{base}^{-2i/d_\text{head}}
+
+    Args:
+        tokens: `(..., n_tokens, d_head)` with `d_head` even.
+        position: `(n_tokens,)`, where each stands.
+        base: Sets the slowest turn.
+
+    Raises:
+        ValueError: If `d_head` is odd.
+    """
+    angle = _angles(position, tokens.size(-1), base, "d_head")
+    cos, sin = angle.cos().to(tokens.dtype), angle.sin().to(tokens.dtype)  # (n_tokens, d_head / 2)
+    even, odd = tokens[..., 0::2], tokens[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+class RotaryAttention(nn.Module):
+    """Rotate queries and keys by their positions, so that scores depend on the distance alone (RoPE).
+
+    Su et al. 2021, arXiv:2104.09864, which pairs neighbouring features as we do. (Llama's published code pairs
+    feature i with i + d_head / 2: the same up to an order of the features, but weights do not carry over as they are.)
+
+    Args:
+        base: Sets the slowest turn.
+    """
+
+    def __init__(self, *, base: float = 10_000.0):
+        super().__init__()
+        self.base = base
+
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+        """As `scaled_dot_product_attention`, on `(..., tokens, d_head)` with `d_head` even."""
+        query_position, key_position = _positions(query, key)
+        query = rotate(query, query_position, base=self.base)
+        key = rotate(key, key_position, base=self.base)
+        return scaled_dot_product_attention(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+
+
+def alibi_slopes(n_heads: int, *, device=None) -> Tensor:
+    """How much each head's score falls with a step of distance: `2 ** (-8 h / n_heads)` for head h = 1 … n_heads."""
+    head = torch.arange(1, n_heads + 1, device=device)
+    return 2.0 ** (-8 * head / n_heads)
+
+
+class ALiBiAttention(nn.Module):
+    r"""Subtract from each score a multiple of the distance (Press et al. 2021, arXiv:2108.12409).
+
+    .. math:: \text{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} - m_h\,|i - j|
+
+    with a fixed slope :math:`m_h` a head, `alibi_slopes`. The paper treats causal attention; without a mask the
+    distance counts to both sides.
+    """
+
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`."""
+        query_position, key_position = _positions(query, key)
+        distance = (query_position[:, None] - key_position).abs()  # (n_queries, n_keys)
+        slopes = alibi_slopes(query.size(-3), device=query.device)[:, None, None]
+        bias = (-slopes * distance).to(query.dtype)  # (heads, n_queries, n_keys)
+        return scaled_dot_product_attention(
+            query, key, value, mask, bias=bias, dropout=dropout, need_weights=need_weights
+        )
+
+
+def _angles(position: Tensor, width: int, base: float, name: str) -> Tensor:
+    """The angle of each position in each pair of features: `(n_positions, width / 2)`."""
+    if width % 2:
+        raise ValueError(f"{name} must be even (features turn in pairs), got {width}")
+    frequency = base ** -(torch.arange(0, width, 2, device=position.device) / width)
+    return position[:, None] * frequency
+
+
+def _positions(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+    """Where queries and keys stand, `(n_queries,)` and `(n_keys,)`: the queries are the newest tokens."""
+    n_queries, n_keys = query.size(-2), key.size(-2)
+    if n_keys < n_queries:
+        raise ValueError(f"key must hold at least as many tokens as query, {n_queries}, got {n_keys}")
+    position = torch.arange(n_keys, device=key.device)
+    return position[n_keys - n_queries :], position

@@ -1,0 +1,167 @@
+import cmath
+import math
+
+import pytest
+import torch
+
+from attention_course import KVCache, MultiHeadAttention, causal_mask
+from attention_course.positions import (
+    ALiBiAttention,
+    LearnedPositions,
+    RotaryAttention,
+    ShawAttention,
+    SinusoidalPositions,
+    alibi_slopes,
+    rotate,
+    sinusoidal_encoding,
+)
+
+MECHANISMS = {
+    "Shaw": lambda: ShawAttention(4, max_distance=3),
+    "RoPE": RotaryAttention,
+    "ALiBi": ALiBiAttention,
+}
+
+
+def random_tokens(n_queries=5, n_keys=5, dtype=torch.float32):
+    torch.manual_seed(0)
+    sizes = (n_queries, n_keys, n_keys)
+    return [torch.randn(2, 2, size, 4, dtype=dtype) for size in sizes]  # (batch, heads, tokens, d_head)
+
+
+# --- codes added to the tokens ------------------------------------------------------------------
+
+
+def test_the_sinusoidal_code_is_the_papers_formula():
+    codes = sinusoidal_encoding(50, 6, base=100.0)
+    for t in range(50):
+        for i in range(3):
+            angle = t / 100 ** (2 * i / 6)
+            assert codes[t, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-5)
+            assert codes[t, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-5)
+
+
+def test_a_shift_of_the_sinusoidal_code_is_one_linear_map_for_all_positions():
+    codes = sinusoidal_encoding(60, 6, base=100.0).double()
+    shift = torch.linalg.lstsq(codes[:50], codes[7:57]).solution
+    torch.testing.assert_close(codes[:50] @ shift, codes[7:57], atol=1e-4, rtol=0)
+    torch.testing.assert_close(shift @ shift.T, torch.eye(6).double(), atol=1e-4, rtol=0)  # it turns
+
+
+@pytest.mark.parametrize("positions", [SinusoidalPositions(8), LearnedPositions(12, 8)])
+def test_codes_depend_on_the_place_in_the_sequence_not_in_the_batch(positions):
+    tokens = torch.zeros(3, 7, 8)
+    codes = positions(tokens)
+    assert torch.equal(codes[0], codes[2])
+    assert codes[0].unique(dim=0).shape == (7, 8)
+    torch.testing.assert_close(positions(tokens[:, 4:], start=4), codes[:, 4:])
+
+
+def test_sinusoidal_codes_know_no_end_and_learned_ones_do():
+    assert SinusoidalPositions(4)(torch.zeros(1, 10_000, 4)).isfinite().all()
+    with pytest.raises(ValueError, match="within max_positions = 12, got 13"):
+        LearnedPositions(12, 8)(torch.zeros(1, 3, 8), start=10)
+
+
+# --- mechanisms that know distances ---------------------------------------------------------------
+
+
+def test_rotation_is_multiplication_by_a_complex_number():
+    torch.manual_seed(0)
+    tokens, position = torch.randn(3, 6, dtype=torch.float64), torch.tensor([0, 5, 700])
+    rotated = rotate(tokens, position, base=50.0)
+    for n in range(3):
+        for i in range(3):
+            number = complex(*tokens[n, 2 * i : 2 * i + 2]) * cmath.exp(1j * position[n].item() * 50 ** (-2 * i / 6))
+            assert rotated[n, 2 * i].item() == pytest.approx(number.real, abs=1e-4)
+            assert rotated[n, 2 * i + 1].item() == pytest.approx(number.imag, abs=1e-4)
+
+
+def score_loop(name, mechanism, query, key):
+    """Scores of one head in Python floats, straight from the papers' formulas; head 0 of 2."""
+    offset = len(key) - len(query)
+    scores = torch.zeros(len(query), len(key), dtype=torch.float64)
+    for i in range(len(query)):
+        for j in range(len(key)):
+            distance = j - (i + offset)
+            q, k = query[i], key[j]
+            if name == "RoPE":
+                turn = [cmath.exp(1j * distance * 10_000 ** (-2 * pair / 4)) for pair in range(2)]
+                pairs = zip(torch.view_as_complex(q.view(2, 2)), torch.view_as_complex(k.view(2, 2)), turn, strict=True)
+                scores[i, j] = sum((a.conj() * b * t).real.item() for a, b, t in pairs) / 2
+            elif name == "Shaw":
+                row = max(-3, min(3, distance)) + 3
+                scores[i, j] = q @ (k + mechanism.embedding.weight[row].double()) / 2
+            else:
+                scores[i, j] = q @ k / 2 - 2**-4 * abs(distance)
+    return scores
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("n_queries", [5, 2])
+def test_weights_are_the_softmax_of_the_papers_scores(name, n_queries):
+    mechanism = MECHANISMS[name]().double()
+    query, key, value = random_tokens(n_queries, dtype=torch.float64)
+    _, weights = mechanism(query, key, value)
+    expected = score_loop(name, mechanism, query[1, 0], key[1, 0]).softmax(-1)
+    torch.testing.assert_close(weights[1, 0], expected, atol=1e-6, rtol=0)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_moving_the_whole_window_changes_nothing_and_moving_inside_it_does(name):
+    mechanism = MECHANISMS[name]()
+    tokens = torch.randn(1, 2, 9, 4)
+    window = tokens[:, :, 3:8]
+    _, inside = mechanism(tokens, tokens, tokens)
+    _, alone = mechanism(window, window, window)
+    part = inside[..., 3:8, 3:8]
+    torch.testing.assert_close(part / part.sum(-1, keepdim=True), alone, atol=1e-5, rtol=0)
+    swapped = window.flip(-2)
+    _, weights = mechanism(swapped, swapped, swapped)
+    if name == "ALiBi":  # without a causal mask it knows how far, not which side
+        torch.testing.assert_close(weights.flip(-1, -2), alone, atol=1e-5, rtol=0)
+    else:
+        assert not torch.allclose(weights.flip(-1, -2), alone, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_fused_equals_materialised_and_gradients_flow(name):
+    mechanism = MECHANISMS[name]().double()
+    inputs = [tensor.requires_grad_() for tensor in random_tokens(dtype=torch.float64)]
+    fused, none = mechanism(*inputs, causal_mask(5), need_weights=False)
+    materialised, _ = mechanism(*inputs, causal_mask(5))
+    assert none is None
+    torch.testing.assert_close(fused, materialised)
+    assert torch.autograd.gradcheck(lambda *qkv: mechanism(*qkv, causal_mask(5))[0], inputs)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_they_plug_in_and_work_with_a_cache(name):
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(8, 2, attention=MECHANISMS[name]())
+    tokens = torch.randn(2, 9, 8)
+    expected, _ = layer(tokens, mask=causal_mask(9))
+    cache = KVCache()
+    outputs = [layer(token, cache=cache)[0] for token in tokens.split(1, dim=1)]
+    torch.testing.assert_close(torch.cat(outputs, 1), expected, atol=1e-6, rtol=0)
+
+
+def test_slopes_are_the_papers():
+    assert alibi_slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
+    assert alibi_slopes(16).tolist() == pytest.approx([2 ** (-i / 2) for i in range(1, 17)])
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("d_model must be even", lambda: sinusoidal_encoding(3, 5)),
+        ("d_head must be even", lambda: rotate(torch.ones(3, 5), torch.arange(3))),
+        ("key must hold at least", lambda: RotaryAttention()(*random_tokens(5, 3))),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
