@@ -94,26 +94,43 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 class KVCache:
     """The keys and values of the tokens decoded so far, for one attention layer.
 
-    Attributes:
-        key: `(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty.
-        value: Likewise.
+    It is written in place, into memory that doubles when it is full, so that a token costs no copy of those
+    before it. That is for decoding: do not differentiate through it.
     """
 
     def __init__(self):
-        self.key: Tensor | None = None
-        self.value: Tensor | None = None
+        self._n_tokens = 0
+        self._key = self._value = None  # (batch, n_kv_heads, capacity, d_head)
 
     def __len__(self) -> int:
         """Number of tokens held."""
-        return 0 if self.key is None else self.key.size(-2)
+        return self._n_tokens
+
+    @property
+    def key(self) -> Tensor | None:
+        """`(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty."""
+        return None if self._key is None else self._key[..., : self._n_tokens, :]
+
+    @property
+    def value(self) -> Tensor | None:
+        """`(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty."""
+        return None if self._value is None else self._value[..., : self._n_tokens, :]
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the newest tokens' keys and values; return those of all tokens so far."""
-        if self.key is not None:
-            key = torch.cat([self.key, key], dim=-2)
-            value = torch.cat([self.value, value], dim=-2)
-        self.key, self.value = key, value
-        return key, value
+        start, end = self._n_tokens, self._n_tokens + key.size(-2)
+        if self._key is None or end > self._key.size(-2):
+            self._key, self._value = self._grown(self.key, key, 2 * end), self._grown(self.value, value, 2 * end)
+        self._key[..., start:end, :], self._value[..., start:end, :] = key, value
+        self._n_tokens = end
+        return self.key, self.value
+
+    @staticmethod
+    def _grown(held: Tensor | None, newest: Tensor, capacity: int) -> Tensor:
+        grown = newest.new_empty(*newest.shape[:-2], capacity, newest.size(-1))
+        if held is not None:
+            grown[..., : held.size(-2), :] = held
+        return grown
 
 
 class MultiHeadAttention(nn.Module):

@@ -83,7 +83,7 @@ class ShawAttention(nn.Module):
     .. math:: \text{score}_{ij} = \frac{q_i \cdot (k_j + a_{j-i})}{\sqrt{d_k}}
 
     Distances beyond `max_distance` share the vector of the farthest. The heads share all of them, as in the
-    paper; its second set of vectors, added to the values, is left out: the paper's Table 3 finds no gain in it.
+    paper; its second set of vectors, added to the values, is left out: the paper finds that the first suffices.
 
     Args:
         d_head: Width of a head's queries and keys.
@@ -123,10 +123,12 @@ def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tenso
     Raises:
         ValueError: If `d_head` is odd.
     """
-    angle = _angles(position, tokens.size(-1), base, "d_head")
-    cos, sin = angle.cos().to(tokens.dtype), angle.sin().to(tokens.dtype)  # (n_tokens, d_head / 2)
-    even, odd = tokens[..., 0::2], tokens[..., 1::2]
-    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+    angle = _angles(position, tokens.size(-1), base, "d_head")  # (n_tokens, d_head / 2)
+    # To turn a pair is to multiply it, as a complex number, by one of length 1. Half precision has no complex form.
+    wide = tokens if tokens.dtype == torch.float64 else tokens.float()
+    pairs = torch.view_as_complex(wide.unflatten(-1, (-1, 2)))
+    turned = pairs * torch.complex(angle.cos(), angle.sin())
+    return torch.view_as_real(turned).flatten(-2).to(tokens.dtype)
 
 
 class RotaryAttention(nn.Module):
