@@ -134,8 +134,9 @@ def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tenso
 class RotaryAttention(nn.Module):
     """Rotate queries and keys by their positions, so that scores depend on the distance alone (RoPE).
 
-    Su et al. 2021, arXiv:2104.09864, which pairs neighbouring features as we do. (Llama's published code pairs
-    feature i with i + d_head / 2: the same up to an order of the features, but weights do not carry over as they are.)
+    Su et al. 2021, arXiv:2104.09864, which pairs neighbouring features as we do, and so does Meta's code for Llama.
+    (GPT-NeoX and Hugging Face's Llama pair feature i with i + d_head / 2: the same up to an order of the features,
+    so weights carry over only with that order changed.)
 
     Args:
         base: Sets the slowest turn.

@@ -1,3 +1,388 @@
-"""Exercises of the chapter "masking"."""
+"""Exercises of the chapter "Masking"."""
 
-EXERCISES = ()
+import torch
+
+from attention_course.exercises.checking import Exercise, Misconception
+
+# --- a causal mask for decoding with a cache ----------------------------------------------------
+
+
+def causal(n_queries, n_keys):
+    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
+
+
+CAUSAL = Exercise(
+    "masking.causal",
+    causal,
+    lambda size, generator: (size, size + 1 + int(torch.randint(3, (), generator=generator))),
+    (
+        Misconception(
+            "aligned top-left",
+            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool).tril(),
+            "Your first query sees the first key only. But the queries are the newest tokens, and the cache holds "
+            "what came before them: the last query must see the last key.",
+        ),
+        Misconception(
+            "inverted",
+            lambda n_queries, n_keys: ~causal(n_queries, n_keys),
+            "You marked what is forbidden. In this course, as in scaled_dot_product_attention, True means may attend.",
+        ),
+        Misconception(
+            "not itself",
+            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries - 1),
+            "The triangle is too strict: a token may attend to itself. Nothing leaks by that, since what is predicted "
+            "is the next one; and a first token that may not see itself sees nothing.",
+        ),
+        Misconception(
+            "one step into the future",
+            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries + 1),
+            "Off by one: each query sees the key after its own, which is the answer it is asked for.",
+        ),
+        Misconception(
+            "every key",
+            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool),
+            "Every query sees every key. For a single newest token that is right; for several, the earlier ones "
+            "must not see the later ones.",
+        ),
+        Misconception(
+            "square",
+            lambda n_queries, n_keys: torch.ones(n_keys, n_keys, dtype=torch.bool).tril(),
+            "There is a row for every key. Only the newest n_queries tokens ask.",
+        ),
+    ),
+)
+
+
+# --- a padding mask from lengths ----------------------------------------------------------------
+
+
+def padding(lengths, n_keys):
+    return (torch.arange(n_keys) < lengths[:, None])[:, None, None, :]
+
+
+def _padding_inputs(size, generator):
+    n_keys = size + 2
+    return torch.randint(1, n_keys, (size,), generator=generator), n_keys
+
+
+PADDING = Exercise(
+    "masking.padding",
+    padding,
+    _padding_inputs,
+    (
+        Misconception(
+            "inverted",
+            lambda lengths, n_keys: ~padding(lengths, n_keys),
+            "Every real token is hidden, and the padding is visible: the polarity is the wrong way round.",
+        ),
+        Misconception(
+            "one too many",
+            lambda lengths, n_keys: padding(lengths + 1, n_keys),
+            "One pad of each sequence is visible: positions count from 0, so three tokens end at position 2.",
+        ),
+        Misconception(
+            "masks queries",
+            lambda lengths, n_keys: padding(lengths, n_keys).transpose(-2, -1),
+            "You masked queries instead of keys: the padding can still be attended to. What a padded query "
+            "writes hurts nobody, so only keys need to be hidden.",
+        ),
+        Misconception(
+            "(batch, n_keys)",
+            lambda lengths, n_keys: padding(lengths, n_keys)[:, 0, 0],
+            "The booleans are right, the shape is not. Against scores (batch, heads, n_queries, n_keys) dimensions are "
+            "matched from the right: your batch would be taken for the queries.",
+        ),
+        Misconception(
+            "no dimension for heads",
+            lambda lengths, n_keys: padding(lengths, n_keys)[:, 0],
+            "One dimension is missing. Against scores (batch, heads, n_queries, n_keys) your batch would be taken "
+            "for the heads.",
+        ),
+        Misconception(
+            "padding in front",
+            lambda lengths, n_keys: padding(lengths, n_keys).flip(-1),
+            "You took the padding to stand in front. Here it stands behind each sequence.",
+        ),
+    ),
+)
+
+
+# --- the other polarity -------------------------------------------------------------------------
+
+
+def to_multihead(causal, padding):
+    return ~causal, ~padding[:, 0, 0, :]
+
+
+def _polarity_inputs(size, generator):
+    n_tokens = size + 2
+    lengths = torch.randint(1, n_tokens, (size,), generator=generator)
+    return torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril(), padding(lengths, n_tokens)
+
+
+TO_MULTIHEAD = Exercise(
+    "masking.to_multihead",
+    to_multihead,
+    _polarity_inputs,
+    (
+        Misconception(
+            "not inverted",
+            lambda causal, padding: (causal, padding[:, 0, 0, :]),
+            "The shapes are right, but True still means may attend. nn.MultiheadAttention blocks where it is True, "
+            "and would look at the future and the padding alone.",
+        ),
+        Misconception(
+            "only attn_mask inverted",
+            lambda causal, padding: (~causal, padding[:, 0, 0, :]),
+            "attn_mask is right. key_padding_mask has the same polarity: True blocks.",
+        ),
+        Misconception(
+            "only key_padding_mask inverted",
+            lambda causal, padding: (causal, ~padding[:, 0, 0, :]),
+            "key_padding_mask is right. attn_mask has the same polarity: True blocks.",
+        ),
+        Misconception(
+            "transposed instead of inverted",
+            lambda causal, padding: (causal.T, ~padding[:, 0, 0, :]),
+            "The transpose of a causal mask is not its opposite: both hold the diagonal. Yours would block each token "
+            "from itself and leave the first with nothing.",
+        ),
+        Misconception(
+            "1 - mask",
+            lambda causal, padding: (1 - causal, 1 - padding[:, 0, 0, :]),
+            "PyTorch does not subtract booleans. The opposite of a boolean tensor is ~mask.",
+        ),
+        Misconception(
+            "four dimensions",
+            lambda causal, padding: (~causal, ~padding),
+            "The polarity is right, but key_padding_mask has shape (batch, n_keys): the layer adds the dimensions of "
+            "heads and queries itself.",
+        ),
+    ),
+)
+
+
+# --- softmax under a mask -----------------------------------------------------------------------
+
+
+def softmax_under_mask(scores, mask):
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
+    return weights.masked_fill(~mask, 0.0)
+
+
+def _softmax_inputs(size, generator):
+    scores = torch.randn(size, size + 1, generator=generator)
+    mask = torch.rand(size, size + 1, generator=generator) < 0.6
+    mask[0] = torch.arange(size + 1) == 1
+    scores[0, 0] = 200.0  # forbidden, and so high that its exponential dwarfs the others
+    mask[-1] = False
+    return scores, mask
+
+
+def _renormalised(scores, mask):
+    kept = scores.softmax(-1) * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+SOFTMAX = Exercise(
+    "masking.softmax",
+    softmax_under_mask,
+    _softmax_inputs,
+    (
+        Misconception(
+            "NaN where nothing is allowed",
+            lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1),
+            "Right for every row that may attend to something. A row that may attend to nothing is NaN: it should be "
+            "zeros.",
+        ),
+        Misconception(
+            "uniform where nothing is allowed",
+            lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
+            "A row that may attend to nothing has only scores of -1e9, all equal: it attends to every forbidden key "
+            "alike.",
+        ),
+        Misconception(
+            "after the softmax",
+            lambda scores, mask: scores.softmax(-1) * mask,
+            "You masked after the softmax. Forbidden keys are still in the denominator, so rows sum to less than 1, "
+            "and by how much less depends on keys that must not matter.",
+        ),
+        Misconception(
+            "after the softmax, renormalised",
+            _renormalised,
+            "Masking after the softmax and dividing by the sum is right on paper. Where a forbidden score is high, the "
+            "allowed weights have already been rounded to 0, and 0 / 0 is left.",
+        ),
+        Misconception(
+            "scores times mask",
+            lambda scores, mask: (scores * mask).softmax(-1),
+            "You multiplied scores with the mask. A score of 0 is an ordinary score: its exponential is 1, not 0.",
+        ),
+        Misconception(
+            "inverted",
+            lambda scores, mask: softmax_under_mask(scores, ~mask),
+            "You kept what is forbidden: True means may attend.",
+        ),
+    ),
+)
+
+
+# --- a window and a few keys that all may see ---------------------------------------------------
+
+
+def window_and_sinks(n_tokens, window, n_sinks):
+    query, key = torch.arange(n_tokens)[:, None], torch.arange(n_tokens)
+    return (key <= query) & ((query - key <= window) | (key < n_sinks))
+
+
+def _window_inputs(size, generator):
+    window = 1 + int(torch.randint(2, (), generator=generator))
+    return size + 5, window, window + 1 + int(torch.randint(2, (), generator=generator))
+
+
+def _grid(rule):
+    """A wrong mask, from a rule on positions of queries and keys."""
+
+    def wrong(n_tokens, window, n_sinks):
+        return rule(torch.arange(n_tokens)[:, None], torch.arange(n_tokens), window, n_sinks)
+
+    return wrong
+
+
+WINDOW = Exercise(
+    "masking.window",
+    window_and_sinks,
+    _window_inputs,
+    (
+        Misconception(
+            "both sides",
+            _grid(lambda query, key, window, n_sinks: ((query - key).abs() <= window) | (key < n_sinks)),
+            "Your window reaches into the future, and the first tokens are seen by those before them.",
+        ),
+        Misconception(
+            "sinks before their time",
+            _grid(
+                lambda query, key, window, n_sinks: (key <= query) & (query - key <= window) | (key < n_sinks),
+            ),
+            "The first tokens see later ones among the first n_sinks before they have come. Causality must hold for "
+            "those keys too: & binds more tightly than |.",
+        ),
+        Misconception(
+            "no sinks",
+            _grid(lambda query, key, window, n_sinks: (key <= query) & (query - key <= window)),
+            "The window is right. The first n_sinks tokens must stay visible when it has moved on.",
+        ),
+        Misconception(
+            "the window counts itself",
+            _grid(lambda query, key, window, n_sinks: (key <= query) & ((query - key < window) | (key < n_sinks))),
+            "The window is one too short: a key exactly `window` positions back may be seen.",
+        ),
+        Misconception(
+            "& for |",
+            _grid(lambda query, key, window, n_sinks: (key <= query) & (query - key <= window) & (key < n_sinks)),
+            "You asked for keys that are near and among the first. Either is enough.",
+        ),
+        Misconception(
+            "sinks as queries",
+            _grid(lambda query, key, window, n_sinks: (key <= query) & ((query - key <= window) | (query < n_sinks))),
+            "You let the first tokens see more. It is the others that must see the first ones: the condition belongs "
+            "to keys, the columns.",
+        ),
+    ),
+)
+
+
+# --- find the leak ------------------------------------------------------------------------------
+
+
+class _AveragingModel:
+    """Each token averages vectors of the tokens that its row of the mask allows, and reads logits from the mean."""
+
+    def __init__(self, mask, n_symbols, generator):
+        self.vectors = torch.randn(n_symbols, n_symbols, generator=generator)
+        self.mask = mask.float()
+
+    def __call__(self, symbols):
+        return self.mask @ self.vectors[symbols] / self.mask.sum(-1, keepdim=True)  # (batch, n_tokens, n_symbols)
+
+    def __repr__(self):
+        seen = {row: columns.nonzero().flatten().tolist() for row, columns in enumerate(self.mask)}
+        return f"a model whose tokens see {seen}"
+
+
+def leaking_positions(model, symbols, n_symbols):
+    return _positions_that_change(model, symbols, n_symbols, lambda t, place: place > t, lambda t, place: place == t)
+
+
+def _positions_that_change(model, symbols, n_symbols, changed, watched):
+    """For each position t: whether logits at the watched places change with the symbols at the changed ones."""
+    place = torch.arange(symbols.size(1))
+    leaks = []
+    for t in range(symbols.size(1)):
+        other = torch.where(changed(t, place), (symbols + 1) % n_symbols, symbols)
+        difference = (model(other) - model(symbols)).abs()[:, watched(t, place)]
+        leaks.append(bool((difference > 1e-6).any()))
+    return torch.tensor(leaks)
+
+
+def _leak_inputs(size, generator):
+    n_tokens, n_symbols = size + 3, 5
+    mask = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril()
+    mask[0, 1] = True  # the next token
+    mask[1, n_tokens - 1] = True  # the last one
+    mask[2 + int(torch.randint(n_tokens - 4, (), generator=generator)), n_tokens - 2] = True
+    symbols = torch.randint(n_symbols, (2, n_tokens), generator=generator)
+    return _AveragingModel(mask, n_symbols, generator), symbols, n_symbols
+
+
+LEAKS = Exercise(
+    "masking.leaks",
+    leaking_positions,
+    _leak_inputs,
+    (
+        Misconception(
+            "changes the position itself",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model, symbols, n_symbols, lambda t, place: place >= t, lambda t, place: place == t
+            ),
+            "You changed the symbol at t as well. The prediction at t may depend on it: only what comes after is the "
+            "future.",
+        ),
+        Misconception(
+            "changes only the next",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model, symbols, n_symbols, lambda t, place: place == t + 1, lambda t, place: place == t
+            ),
+            "You changed only the symbol at t + 1, and miss a position that looks further ahead.",
+        ),
+        Misconception(
+            "changes only the last",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model, symbols, n_symbols, lambda t, place: place == len(place) - 1, lambda t, place: place == t
+            ),
+            "You changed only the last symbol, and miss a position that looks ahead less far. (And the last position "
+            "may depend on it: it has no future.)",
+        ),
+        Misconception(
+            "watches the future",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model, symbols, n_symbols, lambda t, place: place > t, lambda t, place: place > t
+            ),
+            "You changed the future and watched the future: of course it changes. Watch position t.",
+        ),
+        Misconception(
+            "changes the past",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model, symbols, n_symbols, lambda t, place: place < t, lambda t, place: place == t
+            ),
+            "You changed the past. That a prediction depends on it is what a language model is for.",
+        ),
+        Misconception(
+            "inverted",
+            lambda model, symbols, n_symbols: ~leaking_positions(model, symbols, n_symbols),
+            "You marked the positions that do not leak.",
+        ),
+    ),
+)
+
+EXERCISES = (CAUSAL, PADDING, TO_MULTIHEAD, SOFTMAX, WINDOW, LEAKS)

@@ -1,3 +1,430 @@
-"""Exercises of the chapter "multi_head"."""
+"""Exercises of the chapter "Multi-head attention"."""
 
-EXERCISES = ()
+import math
+
+import torch
+
+from attention_course.exercises.checking import Exercise, Misconception
+
+
+def _normal(generator, *shape):
+    return torch.randn(shape, generator=generator)
+
+
+# --- splitting -------------------------------------------------------------------------------
+
+
+def split_heads(tokens, n_heads):
+    return tokens.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+
+
+def _split_inputs(size, generator):
+    n_heads = (2, 3)[size % 2]
+    return _normal(generator, 2, size + 5, n_heads * (size + 2)), n_heads
+
+
+def _view_split(tokens, n_heads):
+    return tokens.reshape(len(tokens), n_heads, tokens.size(1), -1)
+
+
+SPLIT = Exercise(
+    "multi_head.split",
+    split_heads,
+    _split_inputs,
+    (
+        Misconception(
+            "view without transpose",
+            _view_split,
+            "The shape is right and the numbers are not: a view keeps their order in memory, where a token's heads "
+            "lie side by side. Your first head holds all the features of the first tokens.",
+        ),
+        Misconception(
+            "no transpose",
+            lambda tokens, n_heads: tokens.unflatten(-1, (n_heads, -1)),
+            "You cut the features into heads, but heads still stand behind tokens. Attention works on the last two "
+            "dimensions, so here heads would attend to heads.",
+        ),
+        Misconception(
+            "every n_heads-th feature",
+            lambda tokens, n_heads: tokens.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2),
+            "Your heads take every n_heads-th feature. That could be trained too, but weights copied from any other "
+            "implementation would be shuffled: the first head is the first d_head features.",
+        ),
+        Misconception(
+            "features before tokens",
+            lambda tokens, n_heads: split_heads(tokens, n_heads).transpose(-2, -1),
+            "Tokens and features are the wrong way round: (batch, heads, d_head, tokens). That is what the keys look "
+            "like inside the product of the scores, not what a head receives.",
+        ),
+        Misconception(
+            "heads before the batch",
+            lambda tokens, n_heads: split_heads(tokens, n_heads).transpose(0, 1),
+            "Heads stand before the batch. A mask of shape (batch, 1, n_queries, n_keys) would no longer fit.",
+        ),
+        Misconception(
+            "whole width for every head",
+            lambda tokens, n_heads: tokens.unsqueeze(1).expand(-1, n_heads, -1, -1),
+            "Every head has received all the features. Each gets its own d_model / n_heads of them.",
+        ),
+    ),
+)
+
+
+# --- the whole of it -----------------------------------------------------------------------------
+
+
+def multi_head(query, key, value, n_heads):
+    q, k, v = (split_heads(projected, n_heads) for projected in (query, key, value))
+    return _join(_attend(q, k, v, q.size(-1)))
+
+
+def _attend(q, k, v, width):
+    return (q @ k.transpose(-2, -1) / width**0.5).softmax(-1) @ v
+
+
+def _join(heads):
+    return heads.transpose(1, 2).flatten(-2)
+
+
+def _multi_head_inputs(size, generator):
+    n_heads = (2, 3)[size % 2]
+    d_model = n_heads * (size + 1)
+    return (*(_normal(generator, 2, n, d_model) for n in (size + 4, size + 2, size + 2)), n_heads)
+
+
+def _read_queries_length(query, key, value, n_heads):
+    batch, n_queries, d_model = query.shape
+    q, k, v = (
+        projected.view(batch, n_queries, n_heads, d_model // n_heads).transpose(1, 2)
+        for projected in (query, key, value)
+    )
+    return _join(_attend(q, k, v, q.size(-1)))
+
+
+def _with_split(split):
+    """A wrong multi-head attention that splits in its own way."""
+
+    def wrong(query, key, value, n_heads):
+        q, k, v = (split(projected, n_heads) for projected in (query, key, value))
+        return _join(_attend(q, k, v, q.size(-1)))
+
+    return wrong
+
+
+def _with_join(join):
+    """A wrong multi-head attention that joins in its own way."""
+
+    def wrong(query, key, value, n_heads):
+        q, k, v = (split_heads(projected, n_heads) for projected in (query, key, value))
+        return join(_attend(q, k, v, q.size(-1)))
+
+    return wrong
+
+
+MULTI_HEAD = Exercise(
+    "multi_head.attention",
+    multi_head,
+    _multi_head_inputs,
+    (
+        Misconception(
+            "one head",
+            lambda query, key, value, n_heads: _attend(query, key, value, query.size(-1)),
+            "This is one head over the whole width: n_heads has no influence.",
+        ),
+        Misconception(
+            "divides by sqrt(d_model)",
+            lambda query, key, value, n_heads: _join(
+                _attend(*(split_heads(projected, n_heads) for projected in (query, key, value)), query.size(-1))
+            ),
+            "You divided by the square root of d_model. A score is now a sum of d_head products: scale for those.",
+        ),
+        Misconception(
+            "split by view",
+            _with_split(_view_split),
+            "The split is a view without a transpose, so each head mixes several tokens.",
+        ),
+        Misconception(
+            "joined by view",
+            _with_join(lambda heads: heads.reshape(len(heads), heads.size(2), -1)),
+            "The heads came out right, but you joined them by a view: undo the transpose before you flatten.",
+        ),
+        Misconception(
+            "heads interleaved",
+            _with_join(lambda heads: heads.permute(0, 2, 3, 1).flatten(-2)),
+            "Joined, the features of the heads alternate. The first d_head features must be the first head's.",
+        ),
+        Misconception(
+            "heads averaged",
+            _with_join(lambda heads: heads.mean(1)),
+            "You averaged the heads, which mixes their answers again. They stand side by side, so that the output "
+            "projection can tell them apart.",
+        ),
+        Misconception(
+            "length of the queries used for the keys",
+            _read_queries_length,
+            "You reshape keys and values with the number of queries. In cross-attention the two differ.",
+        ),
+    ),
+)
+
+
+# --- entropy -------------------------------------------------------------------------------------
+
+
+def entropy_in_bits(weights):
+    return -torch.xlogy(weights, weights).sum(-1).mean(-1) / math.log(2)
+
+
+def _entropy_inputs(size, generator):
+    weights = (2 * _normal(generator, 3, size, size + 2)).softmax(-1)
+    weights = weights * (torch.rand(weights.shape, generator=generator) < 0.7)
+    weights[..., 0] += 0.05  # no row without a weight
+    weights[0, 0, 1:] = 0  # and one whole row of a masked map is a pure choice
+    return (weights / weights.sum(-1, keepdim=True),)
+
+
+ENTROPY = Exercise(
+    "multi_head.entropy",
+    entropy_in_bits,
+    _entropy_inputs,
+    (
+        Misconception(
+            "nats",
+            lambda weights: -torch.xlogy(weights, weights).sum(-1).mean(-1),
+            "torch.log is the natural logarithm: these are nats. An even choice between two keys is 1 bit.",
+        ),
+        Misconception(
+            "zero times infinity",
+            lambda weights: -(weights * weights.log2()).sum(-1).mean(-1),
+            "Some weights are exactly 0, as they are under a mask, and 0 times log2(0) is NaN. A key without weight "
+            "adds nothing to the entropy.",
+        ),
+        Misconception(
+            "entropy of the mean",
+            lambda weights: entropy_in_bits(weights.mean(1, keepdim=True)),
+            "You averaged the weights over the queries first. A head in which each query picks another key would "
+            "look undecided: take each row's entropy, then the mean.",
+        ),
+        Misconception(
+            "sign",
+            lambda weights: -entropy_in_bits(weights),
+            "The sign is wrong: logarithms of shares are negative, entropy is not.",
+        ),
+        Misconception(
+            "sum over the queries",
+            lambda weights: entropy_in_bits(weights) * weights.size(1),
+            "You added the queries' entropies up. The mean does not grow with the length.",
+        ),
+        Misconception(
+            "mean over the keys",
+            lambda weights: entropy_in_bits(weights) / weights.size(-1),
+            "Entropy is the sum over a row's keys, not their mean; the mean belongs over the queries.",
+        ),
+        Misconception(
+            "one number for all heads",
+            lambda weights: entropy_in_bits(weights).mean(),
+            "You averaged the heads as well. The question is in what they differ.",
+        ),
+        Misconception(
+            "share of the maximum",
+            lambda weights: entropy_in_bits(weights) / math.log2(weights.size(-1)),
+            "You divided by the entropy of an even spread. That share is useful, but it is not in bits.",
+        ),
+    ),
+)
+
+
+# --- ablation ------------------------------------------------------------------------------------
+
+
+def _replaced_by(replacement):
+    """An ablation that puts something of its own in the place of the head."""
+
+    def ablation(heads, head):
+        heads = heads.clone()
+        heads[:, head] = replacement(heads, head)
+        return heads
+
+    return ablation
+
+
+ablate = _replaced_by(lambda heads, head: heads[:, head].mean((0, 1)))
+
+
+def _ablate_inputs(size, generator):
+    return _normal(generator, 3, 4, size, size + 1) + 1, int(torch.randint(4, (), generator=generator))
+
+
+def _ablate_example(heads, head):
+    heads = heads.clone()
+    heads[head] = heads[head].mean((0, 1))
+    return heads
+
+
+ABLATE = Exercise(
+    "multi_head.ablate",
+    ablate,
+    _ablate_inputs,
+    (
+        Misconception(
+            "zero",
+            _replaced_by(lambda heads, head: 0.0),
+            "You put zeros there. That removes what the head says and also shifts everything behind it by the head's "
+            "mean, which the next layer has come to expect. Put the mean there.",
+        ),
+        Misconception(
+            "mean of each example",
+            _replaced_by(lambda heads, head: heads[:, head].mean(1, keepdim=True)),
+            "You averaged over the tokens of each example, so the head still says something about its example. "
+            "Average over the batch too.",
+        ),
+        Misconception(
+            "mean of each position",
+            _replaced_by(lambda heads, head: heads[:, head].mean(0)),
+            "You averaged over the batch alone, so the head still says something about the position. Average over "
+            "the tokens too.",
+        ),
+        Misconception(
+            "one number",
+            _replaced_by(lambda heads, head: heads[:, head].mean()),
+            "You averaged over the features as well. Each feature has a mean of its own.",
+        ),
+        Misconception(
+            "mean of the other heads",
+            _replaced_by(lambda heads, head: (heads.sum(1) - heads[:, head]) / (heads.size(1) - 1)),
+            "You put the other heads' mean there. That brings their information in where they have no business.",
+        ),
+        Misconception(
+            "head taken out",
+            lambda heads, head: torch.cat([heads[:, :head], heads[:, head + 1 :]], dim=1),
+            "You took the head out, so the output projection, which expects n_heads * d_head features, no longer fits.",
+        ),
+        Misconception(
+            "counted from 1",
+            lambda heads, head: ablate(heads, head - 1),
+            "You replaced the head before the one that was asked for: heads are counted from 0 in the code.",
+        ),
+        Misconception(
+            "an example instead of a head",
+            _ablate_example,
+            "heads[head] is an example of the batch: heads are the second dimension.",
+        ),
+    ),
+)
+
+
+# --- shared key-value heads ------------------------------------------------------------------------
+
+
+def repeat_heads(key, n_heads):
+    return key.repeat_interleave(n_heads // key.size(1), dim=1)
+
+
+def _repeat_inputs(size, generator):
+    n_kv_heads, group = (2, 3)[size % 2], (3, 2)[size // 2 % 2]
+    return _normal(generator, 2, n_kv_heads, size + 3, size + 1), n_kv_heads * group
+
+
+REPEAT = Exercise(
+    "multi_head.repeat",
+    repeat_heads,
+    _repeat_inputs,
+    (
+        Misconception(
+            "repeat instead of repeat_interleave",
+            lambda key, n_heads: key.repeat(1, n_heads // key.size(1), 1, 1),
+            "You laid the whole stack end to end: 1 2 1 2. Query heads 1 and 2 form the first group, so the order must "
+            "be 1 1 2 2. The shape is the same, and a model trained with the other order reads the wrong keys.",
+        ),
+        Misconception(
+            "n_heads copies of each",
+            lambda key, n_heads: key.repeat_interleave(n_heads, dim=1),
+            "You made n_heads copies of each key-value head. How many query heads share one?",
+        ),
+        Misconception(
+            "tokens repeated",
+            lambda key, n_heads: key.repeat_interleave(n_heads // key.size(1), dim=2),
+            "You repeated the tokens, as if each key stood in the sequence several times.",
+        ),
+        Misconception(
+            "batch repeated",
+            lambda key, n_heads: key.repeat_interleave(n_heads // key.size(1), dim=0),
+            "You repeated the examples of the batch: heads are the second dimension.",
+        ),
+        Misconception(
+            "first head for all",
+            lambda key, n_heads: key[:, :1].expand(-1, n_heads, -1, -1),
+            "Every query head has received the first key-value head: right for one of them, multi-query attention, "
+            "and for no other number.",
+        ),
+        Misconception(
+            "as many copies as key-value heads",
+            lambda key, n_heads: key.repeat_interleave(key.size(1), dim=1),
+            "You made as many copies as there are key-value heads. It takes n_heads in all.",
+        ),
+    ),
+)
+
+
+# --- the cache -----------------------------------------------------------------------------------
+
+
+def cache_bytes(n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number):
+    return 2 * n_layers * n_tokens * n_kv_heads * (d_model // n_heads) * bytes_per_number
+
+
+def _cache_inputs(size, generator):
+    n_layers, n_tokens, group, n_kv_heads, d_head = (
+        int(torch.randint(low, size + 3, (), generator=generator)) for low in (2, 2, 2, 2, 3)
+    )
+    bytes_per_number = (2, 4)[int(torch.randint(2, (), generator=generator))]
+    return n_layers, n_tokens, d_head * group * n_kv_heads, group * n_kv_heads, n_kv_heads, bytes_per_number
+
+
+CACHE = Exercise(
+    "multi_head.cache_bytes",
+    cache_bytes,
+    _cache_inputs,
+    (
+        Misconception(
+            "keys alone",
+            lambda *sizes: cache_bytes(*sizes) // 2,
+            "You counted keys or values. A later query needs both.",
+        ),
+        Misconception(
+            "every query head",
+            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: (
+                2 * n_layers * n_tokens * d_model * bytes_per_number
+            ),
+            "You stored keys and values for every query head. Heads of one group share theirs, and that is the saving.",
+        ),
+        Misconception(
+            "one layer",
+            lambda n_layers, *sizes: cache_bytes(1, *sizes),
+            "Each layer has its own keys and values.",
+        ),
+        Misconception(
+            "whole width for each head",
+            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: (
+                2 * n_layers * n_tokens * n_kv_heads * d_model * bytes_per_number
+            ),
+            "A key-value head is d_head = d_model / n_heads wide, not d_model.",
+        ),
+        Misconception(
+            "weights stored",
+            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: (
+                n_layers * n_heads * n_tokens * n_tokens * bytes_per_number
+            ),
+            "That is the size of the attention weights. They are not kept: the next query makes a new row.",
+        ),
+        Misconception(
+            "numbers, not bytes",
+            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: cache_bytes(
+                n_layers, n_tokens, d_model, n_heads, n_kv_heads, 1
+            ),
+            "You counted numbers. Each takes bytes_per_number bytes.",
+        ),
+    ),
+)
+
+EXERCISES = (SPLIT, MULTI_HEAD, ENTROPY, ABLATE, REPEAT, CACHE)

@@ -1,3 +1,320 @@
-"""Exercises of the chapter "self_attention"."""
+"""Exercises of the chapter "Self-attention"."""
 
-EXERCISES = ()
+import torch
+
+from attention_course.exercises.checking import Exercise, Misconception
+
+
+def _normal(generator, *shape):
+    return torch.randn(shape, generator=generator)
+
+
+# --- the layer -----------------------------------------------------------------------------------
+
+
+def self_attention(X, W_Q, W_K, W_V):
+    query, key, value = X @ W_Q, X @ W_K, X @ W_V
+    return (query @ key.T / key.size(-1) ** 0.5).softmax(-1) @ value
+
+
+def _layer_inputs(size, generator):
+    # n_tokens = size, d_model = size + 1, d_k = size + 2 and d_v = size + 3: no two alike.
+    d_model = size + 1
+    return (
+        _normal(generator, size, d_model),
+        _normal(generator, d_model, size + 2) / 2,
+        _normal(generator, d_model, size + 2) / 2,
+        _normal(generator, d_model, size + 3),
+    )
+
+
+def _with_weights(make_weights):
+    """A wrong layer with the right values, its weights made from X and two of the projections."""
+
+    def wrong(X, W_Q, W_K, W_V):
+        return make_weights(X, X @ W_Q, X @ W_K) @ (X @ W_V)
+
+    return wrong
+
+
+LAYER = Exercise(
+    "self_attention.layer",
+    self_attention,
+    _layer_inputs,
+    (
+        Misconception(
+            "values not projected",
+            lambda X, W_Q, W_K, W_V: _with_weights(_scaled)(X, W_Q, W_K, torch.eye(X.size(-1))),
+            "You blended the tokens themselves. What a token hands over is its value, X W_V.",
+        ),
+        Misconception(
+            "no query projection",
+            lambda X, W_Q, W_K, W_V: self_attention(X, W_K, W_K, W_V),
+            "Queries and keys came from the same matrix, W_K: the scores are symmetric, and a token likes itself best.",
+        ),
+        Misconception(
+            "no key projection",
+            lambda X, W_Q, W_K, W_V: self_attention(X, W_Q, W_Q, W_V),
+            "Queries and keys came from the same matrix, W_Q: the scores are symmetric, and a token likes itself best.",
+        ),
+        Misconception(
+            "tokens compared without projections",
+            _with_weights(lambda X, query, key: (X @ X.T / X.size(-1) ** 0.5).softmax(-1)),
+            "You compared the tokens themselves. What is compared is X W_Q with X W_K.",
+        ),
+        Misconception(
+            "queries and keys exchanged",
+            _with_weights(lambda X, query, key: _scaled(X, key, query)),
+            "Keys ask and queries answer in your scores: a row of the scores belongs to a query.",
+        ),
+        Misconception(
+            "scaled by d_model",
+            _with_weights(lambda X, query, key: (query @ key.T / X.size(-1) ** 0.5).softmax(-1)),
+            "You divided by the square root of d_model. The dot products run over d_k numbers.",
+        ),
+        Misconception(
+            "no scaling",
+            _with_weights(lambda X, query, key: (query @ key.T).softmax(-1)),
+            "The scores are not divided by the square root of d_k.",
+        ),
+        Misconception(
+            "softmax over the queries",
+            _with_weights(lambda X, query, key: (query @ key.T / key.size(-1) ** 0.5).softmax(0)),
+            "The softmax ran down the columns. Each token has one unit of attention to give: rows sum to 1.",
+        ),
+    ),
+)
+
+
+def _scaled(X, query, key):
+    return (query @ key.T / key.size(-1) ** 0.5).softmax(-1)
+
+
+# --- the weights of a reordered sequence ------------------------------------------------------------
+
+
+def reorder(weights, order):
+    return weights[order][:, order]
+
+
+def _reorder_inputs(size, generator):
+    n_tokens = size + 2
+    # A cycle of three or more positions is not its own inverse, unlike an exchange of two.
+    shift = int(torch.randint(1, n_tokens, (), generator=generator))
+    order = torch.arange(n_tokens).roll(shift)
+    if shift * 2 == n_tokens:
+        order = order[torch.arange(n_tokens).roll(1)]
+    return _normal(generator, n_tokens, n_tokens).softmax(-1), order
+
+
+REORDER = Exercise(
+    "self_attention.reorder",
+    reorder,
+    _reorder_inputs,
+    (
+        Misconception(
+            "rows only",
+            lambda weights, order: weights[order],
+            "You moved the rows, the queries. The keys moved too.",
+        ),
+        Misconception(
+            "columns only",
+            lambda weights, order: weights[:, order],
+            "You moved the columns, the keys. The queries moved too.",
+        ),
+        Misconception(
+            "unchanged",
+            lambda weights, order: weights,
+            "You left the map as it was, which would be invariance. What each token gets stays; where it stands moves.",
+        ),
+        Misconception(
+            "inverse order",
+            lambda weights, order: weights[order.argsort()][:, order.argsort()],
+            "You moved the tokens the other way: order[i] is where the token that now stands at i came from.",
+        ),
+        Misconception(
+            "pairs",
+            lambda weights, order: weights[order, order],
+            "Indexing with order twice at once picks single entries, the diagonal. You want whole rows, then whole "
+            "columns.",
+        ),
+    ),
+)
+
+
+# --- forbidding one key ------------------------------------------------------------------------------
+
+
+def forbid(weights, key):
+    left = weights.clone()
+    left[:, key] = 0
+    return left / left.sum(-1, keepdim=True)
+
+
+def _forbid_inputs(size, generator):
+    n_keys = size + 2
+    key = int(torch.randint(n_keys, (), generator=generator))
+    return _normal(generator, size, n_keys).softmax(-1), key
+
+
+def _without(weights, key):
+    left = weights.clone()
+    left[:, key] = 0
+    return left
+
+
+def _shared_evenly(weights, key):
+    others = weights + weights[:, key : key + 1] / (weights.size(-1) - 1)
+    return _without(others, key)
+
+
+FORBID = Exercise(
+    "self_attention.forbid",
+    forbid,
+    _forbid_inputs,
+    (
+        Misconception(
+            "rows no longer sum to 1",
+            _without,
+            "The key is gone, and its share with it: rows sum to less than 1. A softmax over the other keys sums to 1.",
+        ),
+        Misconception(
+            "shared out evenly",
+            _shared_evenly,
+            "You gave every other key the same extra. Leaving a key out of a softmax keeps the *ratios* of the others.",
+        ),
+        Misconception(
+            "softmax of the weights",
+            lambda weights, key: _without(weights, key).softmax(-1),
+            "You took a softmax of weights. It wants scores: a weight of 0 becomes exp(0) = 1, and the key is back.",
+        ),
+        Misconception(
+            "softmax of the weights, key at minus infinity",
+            lambda weights, key: weights.masked_fill(torch.arange(weights.size(-1)) == key, -torch.inf).softmax(-1),
+            "The key is out, but the others went through a second softmax, which flattens them. Divide instead.",
+        ),
+        Misconception(
+            "columns made to sum to 1",
+            lambda weights, key: _without(weights, key) / weights.sum(0),
+            "You divided by the sums of the columns. It is each query, each row, that has one unit to give.",
+        ),
+        Misconception(
+            "row removed",
+            lambda weights, key: torch.cat([weights[:key], weights[key + 1 :]]),
+            "You removed a query. What must go is a key: a column.",
+        ),
+    ),
+)
+
+
+# --- comparing a map with the truth --------------------------------------------------------------------
+
+
+def hit_rate(weights, gold):
+    return (weights.argmax(-1) == gold).float().mean()
+
+
+def _hit_inputs(size, generator):
+    n_queries, n_keys = 4 * size, size + 2
+    weights = (2 * _normal(generator, n_queries, n_keys)).softmax(-1)
+    gold = torch.randint(n_keys, (n_queries,), generator=generator)
+    half = n_queries // 2
+    gold[:half] = weights[:half].argmax(-1)  # hits and misses, so that no two scores agree
+    return weights, gold
+
+
+def _at_gold(weights, gold):
+    return weights.gather(1, gold[:, None]).squeeze(1)
+
+
+HIT_RATE = Exercise(
+    "self_attention.hit_rate",
+    hit_rate,
+    _hit_inputs,
+    (
+        Misconception(
+            "mean weight on gold",
+            lambda weights, gold: _at_gold(weights, gold).mean(),
+            "This is the mean weight on the right key, another useful score. Asked for is how often it is the largest.",
+        ),
+        Misconception(
+            "more than half",
+            lambda weights, gold: (_at_gold(weights, gold) > 0.5).float().mean(),
+            "You ask that the right key gets more than half. The largest of many weights can be smaller than that.",
+        ),
+        Misconception(
+            "more than an even share",
+            lambda weights, gold: (_at_gold(weights, gold) > 1 / weights.size(-1)).float().mean(),
+            "You count every weight above an even share. Several keys can be above it; only one is the largest.",
+        ),
+        Misconception(
+            "misses",
+            lambda weights, gold: (weights.argmax(-1) != gold).float().mean(),
+            "You counted the misses: that is the alignment error.",
+        ),
+        Misconception(
+            "a count",
+            lambda weights, gold: (weights.argmax(-1) == gold).sum(),
+            "You counted the hits. Divide by the number of queries to get a share.",
+        ),
+        Misconception(
+            "largest query of each key",
+            lambda weights, gold: (weights.argmax(0) == gold[: weights.size(1)]).float().mean(),
+            "You searched down the columns, for the query that likes a key best. Search along the rows.",
+        ),
+    ),
+)
+
+
+# --- counting multiply-adds ------------------------------------------------------------------------------
+
+
+def multiply_adds(n_tokens, d_model, d_k, d_v):
+    return n_tokens * d_model * (2 * d_k + d_v) + n_tokens**2 * (d_k + d_v)
+
+
+def _sizes(size, generator):
+    n_tokens, d_model, d_k, d_v = (int(torch.randint(2, size + 4, (), generator=generator)) for _ in range(4))
+    return n_tokens, d_model, d_k, d_v
+
+
+COUNT = Exercise(
+    "self_attention.multiply_adds",
+    multiply_adds,
+    _sizes,
+    (
+        Misconception(
+            "FLOPs",
+            lambda n_tokens, d_model, d_k, d_v: 2 * multiply_adds(n_tokens, d_model, d_k, d_v),
+            "You counted FLOPs, a multiplication and an addition apart: twice what was asked for.",
+        ),
+        Misconception(
+            "no projections",
+            lambda n_tokens, d_model, d_k, d_v: n_tokens**2 * (d_k + d_v),
+            "The projections are missing. In short sequences they are most of the work.",
+        ),
+        Misconception(
+            "projections only",
+            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v),
+            "You counted the projections. Scores and blend are missing, the part that grows with the square of "
+            "the length.",
+        ),
+        Misconception(
+            "no blend",
+            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v) + n_tokens**2 * d_k,
+            "The scores are there, but the blend of the values is a matrix product too.",
+        ),
+        Misconception(
+            "values as wide as keys",
+            lambda n_tokens, d_model, d_k, d_v: 3 * n_tokens * d_model * d_k + 2 * n_tokens**2 * d_k,
+            "You took d_v to be d_k. Follow the shapes: values may be wider or narrower than keys.",
+        ),
+        Misconception(
+            "one query",
+            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v) + n_tokens * (d_k + d_v),
+            "You counted the scores and the blend of one query. Each of the tokens asks.",
+        ),
+    ),
+)
+
+EXERCISES = (LAYER, REORDER, FORBID, HIT_RATE, COUNT)
