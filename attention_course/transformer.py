@@ -104,18 +104,18 @@ class CausalLanguageModel(nn.Module):
         """Score the next symbol after each of the given ones.
 
         Args:
-            symbols: Integers `(batch, n_symbols)`.
+            symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
             mask: Boolean, `True` = may attend; `causal_mask` if left out.
             need_weights: Whether to return the weights of every block.
             caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
 
         Returns:
-            Logits `(batch, n_symbols, vocabulary)`, and for each block the weights
-            `(batch, n_heads, n_symbols, n_keys)`, or `None`.
+            Logits `(batch, n_tokens, n_symbols)`, and for each block the weights
+            `(batch, n_heads, n_tokens, n_keys)`, or `None`.
         """
         start = 0 if caches is None else len(caches[0])
         n_new = symbols.size(1)
-        if mask is None:
+        if mask is None and n_new > 1:  # one token alone is the newest, and may see them all
             mask = causal_mask(n_new, start + n_new, device=symbols.device)
         tokens = self.embedding(symbols)  # (batch, n_symbols, d_model)
         if self.positions is not None:
@@ -134,7 +134,7 @@ class CausalLanguageModel(nn.Module):
     def generate(
         self,
         prompt: Tensor,
-        n_symbols: int,
+        n_tokens: int,
         *,
         temperature: float = 1.0,
         generator: torch.Generator | None = None,
@@ -144,24 +144,24 @@ class CausalLanguageModel(nn.Module):
 
         Args:
             prompt: Integers `(batch, n_prompt)`, at least one a sequence.
-            n_symbols: How many to write.
+            n_tokens: How many to write.
             temperature: Divides the logits; 0 takes the likeliest symbol.
             generator: Source of randomness (on the CPU).
             use_cache: Whether to keep keys and values, or to compute them anew for each symbol.
 
         Returns:
-            The prompt and what follows: `(batch, n_prompt + n_symbols)`.
+            The prompt and what follows: `(batch, n_prompt + n_tokens)`.
 
         Raises:
             ValueError: If the prompt is empty or the temperature is negative.
         """
         if prompt.dim() != 2 or prompt.size(1) == 0:
-            raise ValueError(f"prompt must have shape (batch, n_prompt) with n_prompt 1 or more, got {prompt.shape}")
+            raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
         caches = self.new_caches() if use_cache else None
         symbols = unread = prompt
-        for _ in range(n_symbols):
+        for _ in range(n_tokens):
             logits, _ = self(unread, caches=caches)
             newest = _draw(logits[:, -1], temperature, generator)  # (batch, 1)
             symbols = torch.cat([symbols, newest], dim=1)
