@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from myst_nb.core.render import WIDGET_STATE_MIMETYPE, NbElementRenderer
+from myst_nb.core.render import WIDGET_STATE_MIMETYPE, WIDGET_VIEW_MIMETYPE, NbElementRenderer
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,10 @@ def render_figures(self, data):
     models = client.nb_metadata.get("widgets", {}).get(WIDGET_STATE_MIMETYPE, {}).get("state", {})
     drawn = figures(models, data.content["model_id"])
     _, outputs = client.code_cell_outputs(data.cell_index)
-    if not drawn and not STATIC & set(outputs[data.output_index]["data"]):
+    # Not by its index: MyST-NB counts the printed parts between two pictures as one, the notebook each.
+    bundles = [output["data"] for output in outputs if WIDGET_VIEW_MIMETYPE in output.get("data", {})]
+    (own,) = (bundle for bundle in bundles if bundle[WIDGET_VIEW_MIMETYPE] == data.content)
+    if not drawn and not STATIC & set(own):
         logger.warning(
             f"the widget of cell {data.cell_index + 1} draws nothing, and the site has no kernel to run it",
             location=(self.renderer.sphinx_env.docname, data.line),

@@ -108,6 +108,25 @@ def test_a_slider_leaves_its_first_figure(book):
     assert "interactive(children=" not in html
 
 
+AFTER_PRINTING = """
+import sys
+from attention_course.explore import explore_attention
+
+for part in ("one", "two"):
+    print(part, flush=True)
+    print(part, file=sys.stderr, flush=True)
+explore_attention([[0.0, 1.0]], [1], keys=[1, 2], alt="Two weights.")
+"""
+
+
+def test_an_explorer_may_follow_what_its_cell_prints(book):
+    """MyST-NB joins printed parts into one, so outputs are not where the notebook counts them."""
+    write_notebook(book, AFTER_PRINTING)
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "Two weights." in (book / "_build" / "html" / "page.html").read_text()
+
+
 def test_a_widget_without_a_figure_fails_the_build(book):
     """A widget that shows nothing without a kernel is an error, not a gap in the page."""
     write_notebook(book, "import ipywidgets\nipywidgets.FloatSlider()")
