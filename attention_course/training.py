@@ -71,15 +71,17 @@ def _record(model, step, loss, evaluate) -> dict[str, float]:
     return record
 
 
-def sequence_loss(model: nn.Module, pairs) -> Tensor:
+def sequence_loss(model: nn.Module, pairs, *, pad: int | None = None) -> Tensor:
     """Mean cross-entropy in nats of the target symbols, the true ones before them given.
 
     Args:
         model: Returns `(logits, weights)` for `(source, target)`.
         pairs: A `SequencePairs`.
+        pad: The symbol that fills up short targets and does not count; `None` if there is none.
     """
     logits, _ = model(pairs.source, pairs.target)
-    return F.cross_entropy(logits.flatten(0, 1), pairs.target.flatten())
+    counts = {} if pad is None else {"ignore_index": pad}
+    return F.cross_entropy(logits.flatten(0, 1), pairs.target.flatten(), **counts)
 
 
 def accuracy(written: Tensor, target: Tensor) -> dict[str, float]:

@@ -1,13 +1,11 @@
-"""The Transformer: feed-forward layer, block, and a causal language model that writes with a cache."""
+"""The Transformer: feed-forward layer, encoder and decoder blocks, and stacks of them."""
 
 from collections.abc import Callable
 from copy import deepcopy
 
-import torch
 from torch import Tensor, nn
 
 from attention_course.attention import KVCache, MultiHeadAttention, scaled_dot_product_attention
-from attention_course.masks import causal_mask
 
 
 class FeedForward(nn.Sequential):
@@ -22,14 +20,20 @@ class FeedForward(nn.Sequential):
 
 
 class Block(nn.Module):
-    """Self-attention, then feed-forward; each reads a normalised copy of the tokens and adds to them (pre-norm).
+    r"""Self-attention, then feed-forward, each added to the tokens it read.
 
-    Xiong et al. 2020, arXiv:2002.04745; Vaswani et al. 2017 normalised after the addition.
+    Pre-norm normalises what a layer reads, post-norm the sum it leaves behind:
+
+    .. math:: x + f(\operatorname{norm}(x)) \qquad\text{or}\qquad \operatorname{norm}(x + f(x))
+
+    Post-norm: Vaswani et al. 2017, arXiv:1706.03762. Pre-norm: Xiong et al. 2020, arXiv:2002.04745.
 
     Args:
         d_model: Width of the tokens.
         n_heads: Number of query heads.
         n_kv_heads: Number of key-value heads; `n_heads` if left out.
+        norm_first: Pre-norm; `False` is post-norm.
+        dropout: Probability, in training, of dropping a number that a layer adds to the tokens.
         attention: The mechanism, as for `MultiHeadAttention`.
     """
 
@@ -39,138 +43,208 @@ class Block(nn.Module):
         n_heads: int,
         n_kv_heads: int | None = None,
         *,
+        norm_first: bool = True,
+        dropout: float = 0.0,
         attention: Callable = scaled_dot_product_attention,
     ):
         super().__init__()
+        self.norm_first = norm_first
         self.attention_norm = nn.LayerNorm(d_model)
         self.attention = MultiHeadAttention(d_model, n_heads, n_kv_heads, attention=attention)
         self.feed_forward_norm = nn.LayerNorm(d_model)
         self.feed_forward = FeedForward(d_model)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(
         self, tokens: Tensor, mask: Tensor | None = None, *, need_weights: bool = False, cache: KVCache | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """Tokens `(batch, n_tokens, d_model)` to the same shape, and the weights of every head or `None`."""
-        normed = self.attention_norm(tokens)
-        attended, weights = self.attention(normed, mask=mask, need_weights=need_weights, cache=cache)
-        tokens = tokens + attended
-        return tokens + self.feed_forward(self.feed_forward_norm(tokens)), weights
+        """Let the tokens attend to each other.
+
+        Args:
+            tokens: `(batch, n_tokens, d_model)`.
+            mask: Boolean, broadcastable to `(batch, n_heads, n_tokens, n_keys)`; `True` = may attend.
+            need_weights: Whether to return the weights.
+            cache: Holds earlier tokens' keys and values, as for `MultiHeadAttention`.
+
+        Returns:
+            Tokens of the same shape, and the weights `(batch, n_heads, n_tokens, n_keys)` or `None`.
+        """
+        attended, weights = self.attention(
+            self._before(self.attention_norm, tokens), mask=mask, need_weights=need_weights, cache=cache
+        )
+        tokens = self._add(self.attention_norm, tokens, attended)
+        return self._add_feed_forward(tokens), weights
+
+    def _add_feed_forward(self, tokens: Tensor) -> Tensor:
+        return self._add(
+            self.feed_forward_norm, tokens, self.feed_forward(self._before(self.feed_forward_norm, tokens))
+        )
+
+    def _before(self, norm: nn.LayerNorm, tokens: Tensor) -> Tensor:
+        return norm(tokens) if self.norm_first else tokens
+
+    def _add(self, norm: nn.LayerNorm, tokens: Tensor, update: Tensor) -> Tensor:
+        tokens = tokens + self.dropout(update)
+        return tokens if self.norm_first else norm(tokens)
 
 
-class CausalLanguageModel(nn.Module):
-    """Predict each next symbol from those before it: a decoder-only Transformer, as GPT is.
-
-    Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*.
+class DecoderBlock(Block):
+    """A block that also reads another sequence: self-attention, cross-attention, feed-forward.
 
     Args:
-        n_symbols: Size of the vocabulary.
-        d_model: Width of the tokens.
-        n_heads: Number of query heads in each block.
-        n_layers: Number of blocks.
-        n_kv_heads: Number of key-value heads; `n_heads` if left out.
-        positions: A module that adds positions to the tokens, `positions(tokens, start)`.
-        attention: The mechanism of every block, as for `MultiHeadAttention`. Each block gets a copy, so that a
-            mechanism with parameters learns them layer by layer.
+        d_model: Width of the tokens, and of the memory's.
+        n_heads: Number of heads of both attentions.
+        norm_first: As for `Block`.
+        dropout: As for `Block`.
+        attention: The mechanism of self-attention, as for `MultiHeadAttention`.
     """
 
     def __init__(
         self,
-        n_symbols: int,
+        d_model: int,
+        n_heads: int,
+        *,
+        norm_first: bool = True,
+        dropout: float = 0.0,
+        attention: Callable = scaled_dot_product_attention,
+    ):
+        super().__init__(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=attention)
+        self.cross_attention_norm = nn.LayerNorm(d_model)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads)
+
+    def forward(
+        self,
+        tokens: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Let the tokens attend to each other, then to the memory.
+
+        Args:
+            tokens: `(batch, n_tokens, d_model)`.
+            memory: What the encoder made of the other sequence: `(batch, n_memory, d_model)`.
+            mask: Boolean, broadcastable to `(batch, n_heads, n_tokens, n_tokens)`; `True` = may attend.
+            memory_mask: The same for `(batch, n_heads, n_tokens, n_memory)`.
+            need_weights: Whether to return the weights.
+
+        Returns:
+            Tokens of the same shape, and the weights of self-attention `(batch, n_heads, n_tokens, n_tokens)`
+            and of cross-attention `(batch, n_heads, n_tokens, n_memory)`, or `None` and `None`.
+        """
+        attended, weights = self.attention(
+            self._before(self.attention_norm, tokens), mask=mask, need_weights=need_weights
+        )
+        tokens = self._add(self.attention_norm, tokens, attended)
+        attended, cross_weights = self.cross_attention(
+            self._before(self.cross_attention_norm, tokens), memory, mask=memory_mask, need_weights=need_weights
+        )
+        tokens = self._add(self.cross_attention_norm, tokens, attended)
+        return self._add_feed_forward(tokens), weights, cross_weights
+
+
+class Encoder(nn.Module):
+    """Blocks in which every token may attend to every other.
+
+    Args:
+        d_model: Width of the tokens.
+        n_heads: Number of heads in each block.
+        n_layers: Number of blocks.
+        norm_first: As for `Block`. Pre-norm blocks are followed by one last layer norm.
+        dropout: As for `Block`.
+        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets a copy.
+    """
+
+    def __init__(
+        self,
         d_model: int,
         n_heads: int,
         n_layers: int,
         *,
-        n_kv_heads: int | None = None,
-        positions: nn.Module | None = None,
+        norm_first: bool = True,
+        dropout: float = 0.0,
         attention: Callable = scaled_dot_product_attention,
     ):
         super().__init__()
-        self.embedding = nn.Embedding(n_symbols, d_model)
-        self.positions = positions
         self.blocks = nn.ModuleList(
-            Block(d_model, n_heads, n_kv_heads, attention=deepcopy(attention)) for _ in range(n_layers)
+            Block(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=deepcopy(attention))
+            for _ in range(n_layers)
         )
-        self.norm = nn.LayerNorm(d_model)
-        self.logits = nn.Linear(d_model, n_symbols)
+        self.norm = _last_norm(d_model, norm_first)
+
+    def forward(
+        self, tokens: Tensor, mask: Tensor | None = None, *, need_weights: bool = False
+    ) -> tuple[Tensor, list[Tensor] | None]:
+        """Tokens `(batch, n_tokens, d_model)` to the same shape, and each block's weights or `None`.
+
+        Args:
+            tokens: `(batch, n_tokens, d_model)`.
+            mask: As for `Block`.
+            need_weights: Whether to return the weights.
+        """
+        all_weights = []
+        for block in self.blocks:
+            tokens, weights = block(tokens, mask, need_weights=need_weights)
+            all_weights.append(weights)
+        return self.norm(tokens), all_weights if need_weights else None
+
+
+class Decoder(nn.Module):
+    """Blocks that attend to their own sequence and to a memory.
+
+    Args:
+        d_model: Width of the tokens, and of the memory's.
+        n_heads: Number of heads of each attention.
+        n_layers: Number of blocks.
+        norm_first: As for `Encoder`.
+        dropout: As for `Block`.
+        attention: The mechanism of self-attention, as for `Encoder`.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        *,
+        norm_first: bool = True,
+        dropout: float = 0.0,
+        attention: Callable = scaled_dot_product_attention,
+    ):
+        super().__init__()
+        self.blocks = nn.ModuleList(
+            DecoderBlock(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=deepcopy(attention))
+            for _ in range(n_layers)
+        )
+        self.norm = _last_norm(d_model, norm_first)
 
     def forward(
         self,
-        symbols: Tensor,
+        tokens: Tensor,
+        memory: Tensor,
         mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
         *,
         need_weights: bool = False,
-        caches: list[KVCache] | None = None,
-    ) -> tuple[Tensor, list[Tensor] | None]:
-        """Score the next symbol after each of the given ones.
+    ) -> tuple[Tensor, list[tuple[Tensor, Tensor]] | None]:
+        """Tokens `(batch, n_tokens, d_model)` to the same shape, and each block's weights or `None`.
 
         Args:
-            symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
-            mask: Boolean, `True` = may attend; `causal_mask` if left out.
-            need_weights: Whether to return the weights of every block.
-            caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
-
-        Returns:
-            Logits `(batch, n_tokens, n_symbols)`, and for each block the weights
-            `(batch, n_heads, n_tokens, n_keys)`, or `None`.
+            tokens: `(batch, n_tokens, d_model)`.
+            memory: `(batch, n_memory, d_model)`.
+            mask: As for `DecoderBlock`; `causal_mask` for a decoder that writes.
+            memory_mask: As for `DecoderBlock`.
+            need_weights: Whether to return, for each block, the weights of self- and of cross-attention.
         """
-        start = 0 if caches is None else len(caches[0])
-        n_new = symbols.size(1)
-        if mask is None and n_new > 1:  # one token alone is the newest, and may see them all
-            mask = causal_mask(n_new, start + n_new, device=symbols.device)
-        tokens = self.embedding(symbols)  # (batch, n_symbols, d_model)
-        if self.positions is not None:
-            tokens = self.positions(tokens, start)
         all_weights = []
-        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
-            tokens, weights = block(tokens, mask, need_weights=need_weights, cache=cache)
-            all_weights.append(weights)
-        return self.logits(self.norm(tokens)), all_weights if need_weights else None
-
-    def new_caches(self) -> list[KVCache]:
-        """An empty cache for each block."""
-        return [KVCache() for _ in self.blocks]
-
-    @torch.no_grad()
-    def generate(
-        self,
-        prompt: Tensor,
-        n_tokens: int,
-        *,
-        temperature: float = 1.0,
-        generator: torch.Generator | None = None,
-        use_cache: bool = True,
-    ) -> Tensor:
-        """Continue a prompt, one symbol at a time, each drawn from the model's distribution.
-
-        Args:
-            prompt: Integers `(batch, n_prompt)`, at least one a sequence.
-            n_tokens: How many to write.
-            temperature: Divides the logits; 0 takes the likeliest symbol.
-            generator: Source of randomness (on the CPU).
-            use_cache: Whether to keep keys and values, or to compute them anew for each symbol.
-
-        Returns:
-            The prompt and what follows: `(batch, n_prompt + n_tokens)`.
-
-        Raises:
-            ValueError: If the prompt is empty or the temperature is negative.
-        """
-        if prompt.dim() != 2 or prompt.size(1) == 0:
-            raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")
-        if temperature < 0:
-            raise ValueError(f"temperature must be 0 or more, got {temperature}")
-        caches = self.new_caches() if use_cache else None
-        symbols = unread = prompt
-        for _ in range(n_tokens):
-            logits, _ = self(unread, caches=caches)
-            newest = _draw(logits[:, -1], temperature, generator)  # (batch, 1)
-            symbols = torch.cat([symbols, newest], dim=1)
-            unread = newest if use_cache else symbols
-        return symbols
+        for block in self.blocks:
+            tokens, *weights = block(tokens, memory, mask, memory_mask, need_weights=need_weights)
+            all_weights.append(tuple(weights))
+        return self.norm(tokens), all_weights if need_weights else None
 
 
-def _draw(logits: Tensor, temperature: float, generator: torch.Generator | None) -> Tensor:
-    if temperature == 0:
-        return logits.argmax(-1, keepdim=True)
-    probabilities = (logits / temperature).softmax(-1)
-    return torch.multinomial(probabilities.cpu(), 1, generator=generator).to(logits.device)
+def _last_norm(d_model: int, norm_first: bool) -> nn.Module:
+    # Pre-norm blocks leave a sum that nobody has normalised, post-norm blocks a normalised one.
+    return nn.LayerNorm(d_model) if norm_first else nn.Identity()

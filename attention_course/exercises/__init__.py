@@ -2,15 +2,28 @@
 
 from attention_course.exercises import (
     bottleneck,
+    classifiers,
+    cross_attention,
     masking,
     multi_head,
     positions,
     scaled_dot_product,
     self_attention,
+    transformer,
 )
 from attention_course.exercises.checking import Exercise, Misconception, Verdict, judge
 
-CHAPTERS = (bottleneck, scaled_dot_product, self_attention, multi_head, masking, positions)
+CHAPTERS = (
+    bottleneck,
+    scaled_dot_product,
+    self_attention,
+    multi_head,
+    masking,
+    positions,
+    cross_attention,
+    transformer,
+    classifiers,
+)
 EXERCISES = {exercise.id: exercise for chapter in CHAPTERS for exercise in chapter.EXERCISES}
 
 

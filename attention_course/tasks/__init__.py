@@ -1,24 +1,29 @@
 """Data that needs no download, with the truth a trained model is compared with: one task a file."""
 
+from attention_course.tasks.digits import Digits, handwritten_digits
 from attention_course.tasks.lookback import NOTHING, Lookbacks, looking_back
 from attention_course.tasks.retrieval import RelatedLetters, related_letters
 from attention_course.tasks.senses import SenseSentences, sense_sentences
 from attention_course.tasks.sequences import SequencePairs, copying, reversing, sorting
 from attention_course.tasks.text import CharacterText, python_help, windows
+from attention_course.tasks.translation import translation_pairs
 
 __all__ = [
     "NOTHING",
     "CharacterText",
+    "Digits",
     "Lookbacks",
     "RelatedLetters",
     "SenseSentences",
     "SequencePairs",
     "copying",
+    "handwritten_digits",
     "looking_back",
     "python_help",
     "related_letters",
     "reversing",
     "sense_sentences",
     "sorting",
+    "translation_pairs",
     "windows",
 ]

@@ -13,7 +13,7 @@ from attention_course.positions import (
     SinusoidalPositions,
 )
 from attention_course.training import train
-from attention_course.transformer import CausalLanguageModel
+from attention_course.language_model import CausalLanguageModel
 
 SETTINGS = {
     "n_symbols": 16,

@@ -49,9 +49,7 @@ class Book:
         log.write_text("")
         # The environment that runs this test stands in for the book's own, as it is.
         venv = sys.prefix
-        status, output = make(
-            self.folder, "site", f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package"
-        )
+        status, output = make(self.folder, "site", f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package")
         return status, output, log.read_text().split()
 
 

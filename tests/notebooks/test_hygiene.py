@@ -144,7 +144,10 @@ def test_the_repository_is_named_in_one_place(root, repository_url, notebook_nam
     address = repository_url.split("://")[1]
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=root, check=True, capture_output=True, text=True,
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     counts = {
         name: path.read_bytes().count(address.encode())

@@ -3,8 +3,9 @@ import torch
 from torch import nn
 
 from attention_course import causal_mask, sliding_window_mask, training
+from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, ShawAttention
-from attention_course.transformer import Block, CausalLanguageModel
+from attention_course.transformer import Block
 
 VARIANTS = {
     "no positions": {},

@@ -1,0 +1,75 @@
+"""Looking for a likely sequence when each symbol depends on those before it."""
+
+import torch
+from torch import Tensor
+
+from attention_course.encoder_decoder import EncoderDecoder
+
+
+@torch.no_grad()
+def beam_search(
+    model: EncoderDecoder, source: Tensor, n_symbols: int, *, width: int, end: int, pad: int
+) -> tuple[Tensor, Tensor]:
+    """Keep the `width` likeliest beginnings at every step, where greedy decoding keeps one.
+
+    Graves 2012, arXiv:1211.3711; Sutskever et al. 2014, arXiv:1409.3215. Nothing corrects for length here: of two
+    sequences the longer is the product of more probabilities.
+
+    Args:
+        model: In evaluation mode.
+        source: As for the model.
+        n_symbols: How many to write, at most.
+        width: Beginnings that are kept.
+        end: The symbol after which a sequence is complete.
+        pad: What follows it, at no cost.
+
+    Returns:
+        Symbols `(batch, width, n_symbols)`, the likeliest sequence first, and their log-probabilities
+        `(batch, width)` in nats.
+
+    Raises:
+        ValueError: If `width` is below 1.
+    """
+    if width < 1:
+        raise ValueError(f"width must be 1 or more, got {width}")
+    memory, memory_mask = model.encode(source)
+    memory = memory.repeat_interleave(width, dim=0)  # (batch * width, n_source, d_model)
+    if memory_mask is not None:
+        memory_mask = memory_mask.repeat_interleave(width, dim=0)
+    beams = torch.full((len(source), width, 1), model.start_symbol, device=memory.device)
+    # All beams begin alike: only the first counts, or the best continuation would be found `width` times.
+    scores = torch.full((len(source), width), -torch.inf, device=memory.device)
+    scores[:, 0] = 0
+    for _ in range(n_symbols):
+        logits, _ = model.decode(beams.flatten(0, 1), memory, memory_mask)
+        gain = logits[:, -1].log_softmax(-1).unflatten(0, (len(source), width))  # (batch, width, vocabulary)
+        complete = (beams == end).any(-1, keepdim=True)
+        gain = torch.where(complete, _only(pad, gain), gain)
+        scores, best = (scores.unsqueeze(-1) + gain).flatten(1).topk(width)
+        parent = best // gain.size(-1)  # (batch, width)
+        beginnings = beams.gather(1, parent.unsqueeze(-1).expand(-1, -1, beams.size(-1)))
+        beams = torch.cat([beginnings, (best % gain.size(-1)).unsqueeze(-1)], dim=-1)
+    return beams[..., 1:], scores
+
+
+def _only(symbol: int, gain: Tensor) -> Tensor:
+    """Log-probabilities under which that symbol is certain."""
+    certain = torch.full_like(gain[:1, :1], -torch.inf)
+    certain[..., symbol] = 0
+    return certain
+
+
+def cut_after(symbols: Tensor, end: int, pad: int) -> Tensor:
+    """Replace all that follows the first `end` by `pad`.
+
+    Args:
+        symbols: Integers `(..., n_symbols)`.
+        end: The symbol after which a sequence is complete.
+        pad: What takes the place of the rest.
+
+    Returns:
+        Integers of the same shape.
+    """
+    is_end = symbols == end
+    seen_before = is_end.cumsum(-1) - is_end.long() > 0
+    return symbols.masked_fill(seen_before, pad)

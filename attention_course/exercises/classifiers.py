@@ -1,0 +1,3 @@
+"""Exercises of the classifiers chapter."""
+
+EXERCISES = ()

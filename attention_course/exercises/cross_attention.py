@@ -1,0 +1,3 @@
+"""Exercises of the cross_attention chapter."""
+
+EXERCISES = ()

@@ -1,0 +1,3 @@
+"""Exercises of the transformer chapter."""
+
+EXERCISES = ()

@@ -1,0 +1,130 @@
+"""A causal language model: a decoder-only Transformer that writes with a cache."""
+
+from collections.abc import Callable
+from copy import deepcopy
+
+import torch
+from torch import Tensor, nn
+
+from attention_course.attention import KVCache, scaled_dot_product_attention
+from attention_course.masks import causal_mask
+from attention_course.transformer import Block
+
+
+class CausalLanguageModel(nn.Module):
+    """Predict each next symbol from those before it: a decoder-only Transformer, as GPT is.
+
+    Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*.
+
+    Args:
+        n_symbols: Size of the vocabulary.
+        d_model: Width of the tokens.
+        n_heads: Number of query heads in each block.
+        n_layers: Number of blocks.
+        n_kv_heads: Number of key-value heads; `n_heads` if left out.
+        positions: A module that adds positions to the tokens, `positions(tokens, start)`.
+        attention: The mechanism of every block, as for `MultiHeadAttention`. Each block gets a copy, so that a
+            mechanism with parameters learns them layer by layer.
+    """
+
+    def __init__(
+        self,
+        n_symbols: int,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        *,
+        n_kv_heads: int | None = None,
+        positions: nn.Module | None = None,
+        attention: Callable = scaled_dot_product_attention,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(n_symbols, d_model)
+        self.positions = positions
+        self.blocks = nn.ModuleList(
+            Block(d_model, n_heads, n_kv_heads, attention=deepcopy(attention)) for _ in range(n_layers)
+        )
+        self.norm = nn.LayerNorm(d_model)
+        self.logits = nn.Linear(d_model, n_symbols)
+
+    def forward(
+        self,
+        symbols: Tensor,
+        mask: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+        caches: list[KVCache] | None = None,
+    ) -> tuple[Tensor, list[Tensor] | None]:
+        """Score the next symbol after each of the given ones.
+
+        Args:
+            symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
+            mask: Boolean, `True` = may attend; `causal_mask` if left out.
+            need_weights: Whether to return the weights of every block.
+            caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
+
+        Returns:
+            Logits `(batch, n_tokens, n_symbols)`, and for each block the weights
+            `(batch, n_heads, n_tokens, n_keys)`, or `None`.
+        """
+        start = 0 if caches is None else len(caches[0])
+        n_new = symbols.size(1)
+        if mask is None and n_new > 1:  # one token alone is the newest, and may see them all
+            mask = causal_mask(n_new, start + n_new, device=symbols.device)
+        tokens = self.embedding(symbols)  # (batch, n_symbols, d_model)
+        if self.positions is not None:
+            tokens = self.positions(tokens, start)
+        all_weights = []
+        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
+            tokens, weights = block(tokens, mask, need_weights=need_weights, cache=cache)
+            all_weights.append(weights)
+        return self.logits(self.norm(tokens)), all_weights if need_weights else None
+
+    def new_caches(self) -> list[KVCache]:
+        """An empty cache for each block."""
+        return [KVCache() for _ in self.blocks]
+
+    @torch.no_grad()
+    def generate(
+        self,
+        prompt: Tensor,
+        n_tokens: int,
+        *,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
+        use_cache: bool = True,
+    ) -> Tensor:
+        """Continue a prompt, one symbol at a time, each drawn from the model's distribution.
+
+        Args:
+            prompt: Integers `(batch, n_prompt)`, at least one a sequence.
+            n_tokens: How many to write.
+            temperature: Divides the logits; 0 takes the likeliest symbol.
+            generator: Source of randomness (on the CPU).
+            use_cache: Whether to keep keys and values, or to compute them anew for each symbol.
+
+        Returns:
+            The prompt and what follows: `(batch, n_prompt + n_tokens)`.
+
+        Raises:
+            ValueError: If the prompt is empty or the temperature is negative.
+        """
+        if prompt.dim() != 2 or prompt.size(1) == 0:
+            raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")
+        if temperature < 0:
+            raise ValueError(f"temperature must be 0 or more, got {temperature}")
+        caches = self.new_caches() if use_cache else None
+        symbols = unread = prompt
+        for _ in range(n_tokens):
+            logits, _ = self(unread, caches=caches)
+            newest = _draw(logits[:, -1], temperature, generator)  # (batch, 1)
+            symbols = torch.cat([symbols, newest], dim=1)
+            unread = newest if use_cache else symbols
+        return symbols
+
+
+def _draw(logits: Tensor, temperature: float, generator: torch.Generator | None) -> Tensor:
+    if temperature == 0:
+        return logits.argmax(-1, keepdim=True)
+    probabilities = (logits / temperature).softmax(-1)
+    return torch.multinomial(probabilities.cpu(), 1, generator=generator).to(logits.device)

@@ -1,0 +1,50 @@
+"""Handwritten digits, which scikit-learn carries."""
+
+from dataclasses import dataclass
+
+import torch
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from torch import Tensor
+
+
+@dataclass
+class Digits:
+    """Images and what they show.
+
+    Attributes:
+        images: Grey values from 0 to 1, `(batch, 8, 8)`.
+        labels: Digits, integers `(batch,)`.
+    """
+
+    images: Tensor
+    labels: Tensor
+
+    def to(self, device) -> "Digits":
+        """The same batch on another device."""
+        return Digits(self.images.to(device), self.labels.to(device))
+
+    def __getitem__(self, rows) -> "Digits":
+        """Some of the digits: a slice, or a tensor of indices."""
+        return Digits(self.images[rows], self.labels[rows])
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def handwritten_digits(test_share: float = 0.25, seed: int = 0) -> tuple[Digits, Digits]:
+    """The 1,797 digits of Alpaydin & Kaynak 1998 (doi:10.24432/C50P49), split at random, every digit in its share.
+
+    The people who wrote them appear on both sides of the split: a stranger's digits are harder.
+
+    Args:
+        test_share: Share of the digits in the second part.
+        seed: Of the split.
+
+    Returns:
+        The digits for training, and those for testing.
+    """
+    images, labels = load_digits().images / 16, load_digits().target
+    train, test = train_test_split(range(len(labels)), test_size=test_share, stratify=labels, random_state=seed)
+    digits = Digits(torch.tensor(images, dtype=torch.float32), torch.tensor(labels))
+    return digits[torch.tensor(train)], digits[torch.tensor(test)]
