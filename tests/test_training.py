@@ -52,6 +52,15 @@ def test_sequence_loss_of_a_uniform_guess_is_log_n():
     assert loss.item() == pytest.approx(math.log(5))
 
 
+def test_sequence_loss_leaves_padding_out():
+    logits = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([[3, 1, 0], [2, 0, 0]])
+    pairs = type("Pairs", (), {"source": target, "target": target})
+    loss = training.sequence_loss(lambda source, target: (logits, None), pairs, pad=0)
+    log_p = logits.double().log_softmax(-1)
+    assert loss.item() == pytest.approx(-(log_p[0, 0, 3] + log_p[0, 1, 1] + log_p[1, 0, 2]).item() / 3)
+
+
 def test_accuracy_counts_symbols_and_sequences():
     written = torch.tensor([[1, 2, 3], [1, 2, 3], [1, 2, 3], [3, 2, 1]])
     target = torch.tensor([[1, 2, 3], [1, 2, 4], [0, 0, 0], [3, 2, 1]])

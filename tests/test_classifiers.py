@@ -1,0 +1,80 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from attention_course.classifiers import AttentionPooling, Classifier, FirstTokenPooling, MeanPooling
+from attention_course.embeddings import ImagePatches
+
+LENGTHS = torch.tensor([6, 4, 1])
+MASK = torch.arange(6) < LENGTHS[:, None]
+TOKENS = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
+POOLINGS = ("mean", "cls", "attention")
+
+
+def classifier(pooling):
+    torch.manual_seed(0)
+    return Classifier(nn.Embedding(11, 16), 3, 16, 2, 2, pooling=pooling).eval()
+
+
+def test_the_mean_is_over_real_tokens():
+    pooled, weights = MeanPooling()(TOKENS, MASK)
+    expected = torch.stack([tokens[:length].mean(0) for tokens, length in zip(TOKENS, LENGTHS, strict=True)])
+    torch.testing.assert_close(pooled, expected)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(3))
+    torch.testing.assert_close(MeanPooling()(TOKENS)[0], TOKENS.mean(1))
+
+
+def test_attention_pooling_is_one_learned_query():
+    torch.manual_seed(0)
+    pooling = AttentionPooling(8)
+    pooled, weights = pooling(TOKENS, MASK)
+    query = pooling.score.weight.expand(3, 1, 8)  # its bias moves all scores alike, which softmax does not see
+    expected = F.scaled_dot_product_attention(query, TOKENS, TOKENS, MASK.unsqueeze(1), scale=1.0)
+    torch.testing.assert_close(pooled, expected.squeeze(1))
+    assert (weights[~MASK] == 0).all()
+
+
+def test_a_sequence_of_nothing_but_padding_pools_to_zeros():
+    nothing = torch.zeros(3, 6, dtype=torch.bool)
+    for pooling in (MeanPooling(), AttentionPooling(8)):
+        assert (pooling(TOKENS, nothing)[0] == 0).all()
+
+
+def test_the_first_token_speaks_for_all():
+    pooled, weights = FirstTokenPooling()(TOKENS)
+    assert torch.equal(pooled, TOKENS[:, 0])
+    assert torch.equal(weights, torch.eye(6)[:1].expand(3, 6))
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@torch.no_grad()
+def test_padding_has_no_vote(pooling):
+    model = classifier(pooling)
+    symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
+    logits, weights = model(symbols, MASK, need_weights=True)
+    for row, length in enumerate(LENGTHS):
+        torch.testing.assert_close(logits[row : row + 1], model(symbols[row : row + 1, :length])[0], atol=1e-5, rtol=0)
+    extra = pooling == "cls"
+    assert [w.shape for w in weights.blocks] == [(3, 2, 6 + extra, 6 + extra)] * 2
+    assert (weights.pooling[:, extra:][~MASK] == 0).all()
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@torch.no_grad()
+def test_without_positions_order_does_not_matter(pooling):
+    symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
+    shuffled = symbols[:, torch.randperm(6, generator=torch.Generator().manual_seed(2))]
+    torch.testing.assert_close(classifier(pooling)(symbols)[0], classifier(pooling)(shuffled)[0], atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+def test_images_pass_through_it():
+    model = Classifier(ImagePatches(2, 16), 10, 16, 2, 1, pooling="cls").eval()
+    logits, weights = model(torch.rand(5, 8, 8), need_weights=True)
+    assert logits.shape == (5, 10) and weights.blocks[0].shape == (5, 2, 17, 17)
+
+
+def test_an_unknown_pooling_is_named():
+    with pytest.raises(ValueError, match="pooling must be 'mean', 'cls' or 'attention', got 'max'"):
+        Classifier(nn.Embedding(11, 16), 3, 16, 2, 1, pooling="max")

@@ -1,0 +1,36 @@
+import pytest
+import torch
+
+from attention_course.embeddings import FeatureTokens, ImagePatches
+
+
+def test_patches_are_squares_of_the_image_row_by_row():
+    images = torch.rand(2, 4, 6, generator=torch.Generator().manual_seed(0))
+    embed = ImagePatches(2, 4)
+    torch.nn.init.eye_(embed.proj.weight)
+    torch.nn.init.zeros_(embed.proj.bias)
+    tokens = embed(images)
+    squares = [images[:, top : top + 2, left : left + 2].flatten(1) for top in (0, 2) for left in (0, 2, 4)]
+    torch.testing.assert_close(tokens, torch.stack(squares, dim=1))
+
+
+def test_each_feature_moves_its_own_token_along_one_direction():
+    torch.manual_seed(0)
+    embed = FeatureTokens(3, 8)
+    at_zero, at_one, at_two = embed(torch.tensor([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]]))
+    torch.testing.assert_close(at_zero, embed.place)
+    torch.testing.assert_close(at_two - at_zero, 2 * (at_one - at_zero))
+    assert torch.equal(at_one[1:], at_zero[1:]) and not torch.equal(at_one[0], at_zero[0])
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("both sides multiples of 3, got \\(2, 8, 9\\)", lambda: ImagePatches(3, 4)(torch.zeros(2, 8, 9))),
+        ("images must have shape", lambda: ImagePatches(2, 4)(torch.zeros(2, 1, 8, 8))),
+        ("features must have shape \\(batch, 4\\), got \\(2, 3\\)", lambda: FeatureTokens(4, 8)(torch.zeros(2, 3))),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
