@@ -18,8 +18,8 @@ import torch
 from torch import nn
 
 from attention_course import MultiHeadAttention, measure
-from attention_course.positions import RotaryAttention
 from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import RotaryAttention
 
 RESULTS = Path(__file__).parent / "results" / "layers.json"
 SHAPES = [(1, 512), (8, 512), (1, 1024), (1, 2048), (1, 4096)]  # (batch, tokens)

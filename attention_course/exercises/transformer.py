@@ -1,3 +1,517 @@
-"""Exercises of the transformer chapter."""
+"""Exercises of the chapter "The Transformer"."""
 
-EXERCISES = ()
+import torch
+
+from attention_course.exercises.checking import Exercise, Misconception
+
+
+def _normal(generator, *shape):
+    return torch.randn(shape, generator=generator)
+
+
+# --- layer norm --------------------------------------------------------------------------------
+
+
+def layer_norm(tokens, gain, bias, eps):
+    centred = tokens - tokens.mean(-1, keepdim=True)
+    variance = centred.square().mean(-1, keepdim=True)
+    return gain * centred / (variance + eps).sqrt() + bias
+
+
+def _layer_norm_inputs(size, generator):
+    d_model = size + 2
+    # Rows and columns of one size would hide a mean over the wrong dimension; eps is large enough to show.
+    tokens = 2 * _normal(generator, 2, size, d_model) + 1
+    return tokens, 1 + _normal(generator, d_model) / 2, _normal(generator, d_model), 0.1
+
+
+def _normalised(dim, tokens, gain, bias, eps):
+    mean = tokens.mean(dim, keepdim=True)
+    return gain * (tokens - mean) / (tokens.var(dim, correction=0, keepdim=True) + eps).sqrt() + bias
+
+
+LAYER_NORM = Exercise(
+    "transformer.layer_norm",
+    layer_norm,
+    _layer_norm_inputs,
+    (
+        Misconception(
+            "over the tokens",
+            lambda *arguments: _normalised(-2, *arguments),
+            "You took mean and variance over the tokens. Then what one token gets depends on all others, and on "
+            "the length; layer norm looks at one token at a time, along its features.",
+        ),
+        Misconception(
+            "over the batch",
+            lambda *arguments: _normalised(0, *arguments),
+            "You took mean and variance over the batch: that is batch norm, and an example's output then depends "
+            "on which others came with it.",
+        ),
+        Misconception(
+            "over tokens and features",
+            lambda *arguments: _normalised((-2, -1), *arguments),
+            "One mean and one variance for the whole sequence: a large token then shrinks all others. Each token "
+            "has its own.",
+        ),
+        Misconception(
+            "unbiased variance",
+            lambda tokens, gain, bias, eps: (
+                gain * (tokens - tokens.mean(-1, keepdim=True)) / (tokens.var(-1, keepdim=True) + eps).sqrt() + bias
+            ),
+            "Your variance divides by d - 1, which is what `var` and `std` do unless told otherwise. Layer norm "
+            "estimates nothing: it divides by d.",
+        ),
+        Misconception(
+            "eps outside the root",
+            lambda tokens, gain, bias, eps: (
+                gain * (tokens - tokens.mean(-1, keepdim=True)) / (tokens.std(-1, correction=0, keepdim=True) + eps)
+                + bias
+            ),
+            "eps was added to the standard deviation. It belongs to the variance, under the root.",
+        ),
+        Misconception(
+            "no eps",
+            lambda tokens, gain, bias, eps: layer_norm(tokens, gain, bias, 0.0),
+            "eps is not used. A token whose features are all equal would give 0 / 0.",
+        ),
+        Misconception(
+            "divides by the variance",
+            lambda tokens, gain, bias, eps: (
+                gain * (tokens - tokens.mean(-1, keepdim=True)) / (tokens.var(-1, correction=0, keepdim=True) + eps)
+                + bias
+            ),
+            "You divided by the variance. A token twice as large would come out half as large: take the root.",
+        ),
+        Misconception(
+            "no centring",
+            lambda tokens, gain, bias, eps: (
+                gain * tokens / (tokens.square().mean(-1, keepdim=True) + eps).sqrt() + bias
+            ),
+            "The mean was not taken off. That is RMS norm, which many newer models use; layer norm centres first.",
+        ),
+        Misconception(
+            "no gain and bias",
+            lambda tokens, gain, bias, eps: layer_norm(tokens, torch.ones_like(gain), torch.zeros_like(bias), eps),
+            "Gain and bias are not used.",
+        ),
+        Misconception(
+            "gain on the bias",
+            lambda tokens, gain, bias, eps: gain * (layer_norm(tokens, 1.0, 0.0, eps) + bias),
+            "The gain multiplied the bias too. Gain first, then bias.",
+        ),
+    ),
+)
+
+
+# --- a pre-norm block ----------------------------------------------------------------------------
+
+
+def pre_norm_block(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = tokens + attention(norm_1(tokens))
+    return tokens + feed_forward(norm_2(tokens))
+
+
+def _mixing(matrix):
+    """Stands for self-attention: each token becomes a blend of all."""
+    return lambda tokens: matrix.softmax(-1) @ tokens
+
+
+def _network(inner, outer):
+    """Stands for the feed-forward layer."""
+    return lambda tokens: (tokens @ inner).relu() @ outer
+
+
+def _norm(gain):
+    return lambda tokens: layer_norm(tokens, gain, 0.0, 1e-5)
+
+
+def _block_inputs(size, generator):
+    d_model = size + 2
+    return (
+        3 * _normal(generator, size, d_model) + 1,
+        _mixing(_normal(generator, size, size)),
+        _network(_normal(generator, d_model, 2 * d_model), _normal(generator, 2 * d_model, d_model)),
+        _norm(1 + _normal(generator, d_model) / 2),
+        _norm(1 + _normal(generator, d_model) / 2),
+    )
+
+
+def _post_norm(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = norm_1(tokens + attention(tokens))
+    return norm_2(tokens + feed_forward(tokens))
+
+
+def _norm_on_the_stream(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = norm_1(tokens)
+    tokens = tokens + attention(tokens)
+    tokens = norm_2(tokens)
+    return tokens + feed_forward(tokens)
+
+
+def _no_residuals(tokens, attention, feed_forward, norm_1, norm_2):
+    return feed_forward(norm_2(attention(norm_1(tokens))))
+
+
+def _feed_forward_alone(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = tokens + attention(norm_1(tokens))
+    return feed_forward(norm_2(tokens))
+
+
+def _parallel(tokens, attention, feed_forward, norm_1, norm_2):
+    return tokens + attention(norm_1(tokens)) + feed_forward(norm_2(tokens))
+
+
+def _from_the_start(tokens, attention, feed_forward, norm_1, norm_2):
+    return tokens + feed_forward(norm_2(tokens + attention(norm_1(tokens))))
+
+
+def _update_normalised(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = tokens + norm_1(attention(tokens))
+    return tokens + norm_2(feed_forward(tokens))
+
+
+PRE_NORM = Exercise(
+    "transformer.pre_norm",
+    pre_norm_block,
+    _block_inputs,
+    (
+        Misconception(
+            "post-norm",
+            _post_norm,
+            "This is the post-norm block of 2017: the norm stands behind the sum. Pre-norm normalises what a layer "
+            "reads.",
+        ),
+        Misconception(
+            "norm on the stream",
+            _norm_on_the_stream,
+            "You replaced the tokens by their normalised selves and added to those. The path around the layer must "
+            "stay untouched: only the layer sees the norm.",
+        ),
+        Misconception(
+            "no residuals",
+            _no_residuals,
+            "Nothing is added: each layer replaces what it read.",
+        ),
+        Misconception(
+            "no residual around the feed-forward",
+            _feed_forward_alone,
+            "The feed-forward layer replaces the tokens. Its output is an update too: add it.",
+        ),
+        Misconception(
+            "both from the same tokens",
+            _parallel,
+            "Both layers read the block's input. Some models do that on purpose, to run them side by side; here the "
+            "feed-forward layer reads the stream after attention has written to it.",
+        ),
+        Misconception(
+            "attention is dropped from the sum",
+            _from_the_start,
+            "The second sum starts from the block's input again, so that what attention wrote is lost from the stream.",
+        ),
+        Misconception(
+            "update normalised",
+            _update_normalised,
+            "You normalised what the layers give back, not what they read.",
+        ),
+    ),
+)
+
+
+# --- a decoder block -------------------------------------------------------------------------------
+
+
+def decoder_block(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = tokens + cross_attention(tokens, memory, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+def _attention(matrix):
+    """One head of attention whose scores depend on a matrix."""
+
+    def attention(query, key, mask):
+        scores = (query @ matrix @ key.T / query.size(-1)).masked_fill(~mask, float("-inf"))
+        return scores.softmax(-1) @ key
+
+    return attention
+
+
+def _decoder_inputs(size, generator):
+    d_model, n = size + 3, size + 1  # as many tokens as memories: swapped masks raise nothing
+    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    real = (torch.arange(n) < n - 1).expand(n, n)
+    return (
+        _normal(generator, n, d_model),
+        _normal(generator, n, d_model),
+        _attention(_normal(generator, d_model, d_model)),
+        _attention(_normal(generator, d_model, d_model)),
+        _network(_normal(generator, d_model, 2 * d_model) / 2, _normal(generator, 2 * d_model, d_model) / 2),
+        causal,
+        real,
+    )
+
+
+def _cross_first(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + cross_attention(tokens, memory, memory_mask)
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    return tokens + feed_forward(tokens)
+
+
+def _no_causal_mask(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    return decoder_block(
+        tokens, memory, self_attention, cross_attention, feed_forward, torch.ones_like(mask), memory_mask
+    )
+
+
+def _no_memory_mask(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    return decoder_block(
+        tokens, memory, self_attention, cross_attention, feed_forward, mask, torch.ones_like(memory_mask)
+    )
+
+
+def _memory_asks(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = tokens + cross_attention(memory, tokens, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+def _memory_added(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = memory + cross_attention(tokens, memory, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+def _cross_replaces(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = cross_attention(tokens, memory, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+DECODER = Exercise(
+    "transformer.decoder_block",
+    decoder_block,
+    _decoder_inputs,
+    (
+        Misconception(
+            "masks swapped",
+            lambda tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask: decoder_block(
+                tokens, memory, self_attention, cross_attention, feed_forward, memory_mask, mask
+            ),
+            "The two masks are swapped. Nothing crashed, because here both sequences have the same length; the "
+            "decoder reads its own future, and only the beginning of the source.",
+        ),
+        Misconception(
+            "causal mask on both",
+            lambda tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask: decoder_block(
+                tokens, memory, self_attention, cross_attention, feed_forward, mask, mask
+            ),
+            "Cross-attention got the causal mask. The source is complete before the first word is written: every "
+            "target token may see all of it but the padding.",
+        ),
+        Misconception(
+            "no causal mask",
+            _no_causal_mask,
+            "Self-attention has no mask: the decoder reads the words it has to predict.",
+        ),
+        Misconception(
+            "no mask on the memory",
+            _no_memory_mask,
+            "Cross-attention has no mask: it reads the source's padding.",
+        ),
+        Misconception(
+            "cross-attention first",
+            _cross_first,
+            "The order is self-attention, cross-attention, feed-forward: look at what is written so far, then ask "
+            "the source.",
+        ),
+        Misconception(
+            "memory asks",
+            _memory_asks,
+            "Queries and keys of cross-attention changed places: the target asks, the memory answers.",
+        ),
+        Misconception(
+            "added to the memory",
+            _memory_added,
+            "You added the update to the memory. The memory is only read; the decoder's own tokens are the stream.",
+        ),
+        Misconception(
+            "cross-attention replaces",
+            _cross_replaces,
+            "There is no residual around cross-attention: what self-attention found is gone.",
+        ),
+    ),
+)
+
+
+# --- parameters of a block ---------------------------------------------------------------------------
+
+
+def count_parameters(d_model, n_heads, d_inner):
+    attention = 4 * d_model**2 + 4 * d_model
+    feed_forward = 2 * d_model * d_inner + d_inner + d_model
+    return attention + feed_forward + 2 * 2 * d_model
+
+
+def _parameter_inputs(size, generator):
+    n_heads = 2 + size % 2
+    return n_heads * size, n_heads, 3 * size + 1
+
+
+PARAMETERS = Exercise(
+    "transformer.parameters",
+    count_parameters,
+    _parameter_inputs,
+    (
+        Misconception(
+            "no biases",
+            lambda d, h, f: 4 * d**2 + 2 * d * f + 4 * d,
+            "The biases of the linear layers are missing: each has one for every output.",
+        ),
+        Misconception(
+            "times the heads",
+            lambda d, h, f: count_parameters(d, h, f) + (h - 1) * 4 * (d**2 + d),
+            "You counted the projections once for every head. The heads share d_model between them: their number "
+            "changes nothing.",
+        ),
+        Misconception(
+            "no output projection",
+            lambda d, h, f: count_parameters(d, h, f) - d**2 - d,
+            "Three projections counted, for queries, keys and values. A fourth brings the joined heads back.",
+        ),
+        Misconception(
+            "no layer norms",
+            lambda d, h, f: count_parameters(d, h, f) - 4 * d,
+            "The layer norms have parameters too: which, and how many?",
+        ),
+        Misconception(
+            "half of the layer norms",
+            lambda d, h, f: count_parameters(d, h, f) - 2 * d,
+            "Layer norms are half counted. Each of the two layers has one, and each norm has a gain and a bias.",
+        ),
+        Misconception(
+            "four times d_model",
+            lambda d, h, f: count_parameters(d, h, 4 * d),
+            "You took 4 d_model for the inner width. Here it is d_inner.",
+        ),
+        Misconception(
+            "one of two",
+            lambda d, h, f: count_parameters(d, h, f) - d * f - d,
+            "The feed-forward layer has two matrices: up to d_inner, and back.",
+        ),
+    ),
+)
+
+
+# --- operations of a block ----------------------------------------------------------------------------
+
+
+def count_operations(n_tokens, d_model, n_heads):
+    projections = 4 * 2 * n_tokens * d_model**2
+    feed_forward = 2 * 2 * n_tokens * d_model * 4 * d_model
+    pairs = 2 * 2 * n_tokens**2 * d_model
+    return projections + feed_forward + pairs
+
+
+def _operation_inputs(size, generator):
+    n_heads = 2 + size % 2
+    return size + 3, n_heads * (1 + size // 4), n_heads
+
+
+OPERATIONS = Exercise(
+    "transformer.operations",
+    count_operations,
+    _operation_inputs,
+    (
+        Misconception(
+            "multiply-adds",
+            lambda t, d, h: count_operations(t, d, h) // 2,
+            "You counted a multiplication and its addition as one. As operations they are two.",
+        ),
+        Misconception(
+            "parameters only",
+            lambda t, d, h: 24 * t * d**2,
+            "You counted each weight once for every token. Scores and blends have no weights, and cost n_tokens "
+            "squared.",
+        ),
+        Misconception(
+            "no blend",
+            lambda t, d, h: 24 * t * d**2 + 2 * t**2 * d,
+            "The scores are there, but not the blend of the values: it costs as much again.",
+        ),
+        Misconception(
+            "times the heads",
+            lambda t, d, h: 24 * t * d**2 + 4 * t**2 * d * h,
+            "You counted scores and blends of width d_model for every head. A head is only d_model / n_heads wide.",
+        ),
+        Misconception(
+            "divided by the heads",
+            lambda t, d, h: 24 * t * d**2 + 4 * t**2 * d // h,
+            "These are the scores and blends of one head. There are n_heads of them.",
+        ),
+        Misconception(
+            "no output projection",
+            lambda t, d, h: 22 * t * d**2 + 4 * t**2 * d,
+            "Queries, keys and values were projected, but the joined heads not projected back.",
+        ),
+        Misconception(
+            "one feed-forward matrix",
+            lambda t, d, h: 16 * t * d**2 + 4 * t**2 * d,
+            "The feed-forward layer goes up to four times the width and back: two matrices.",
+        ),
+    ),
+)
+
+
+# --- the schedule of 2017 ---------------------------------------------------------------------------------
+
+
+def rate(step, d_model, warm_up):
+    return d_model**-0.5 * min(step**-0.5, step * warm_up**-1.5)
+
+
+def _rate_inputs(size, generator):
+    warm_up = 10 * size
+    # As many steps far below the end of the warm-up as around and above it.
+    step = int(warm_up ** (1.5 * torch.rand((), generator=generator).item()))
+    return step, 4 * size, warm_up
+
+
+RATE = Exercise(
+    "transformer.rate",
+    rate,
+    _rate_inputs,
+    (
+        Misconception(
+            "max for min",
+            lambda step, d_model, warm_up: d_model**-0.5 * max(step**-0.5, step * warm_up**-1.5),
+            "You took the larger of the two branches: the rate starts high, falls, and then grows for ever.",
+        ),
+        Misconception(
+            "no warm-up",
+            lambda step, d_model, warm_up: d_model**-0.5 * step**-0.5,
+            "This is the second half alone: the rate is highest at the very first step.",
+        ),
+        Misconception(
+            "constant afterwards",
+            lambda step, d_model, warm_up: d_model**-0.5 * min(step, warm_up) * warm_up**-1.5,
+            "After the warm-up the rate stays at its peak. Here it falls again, with the root of the step.",
+        ),
+        Misconception(
+            "branches do not meet",
+            lambda step, d_model, warm_up: d_model**-0.5 * min(step**-0.5, step / warm_up),
+            "The two branches do not meet at the end of the warm-up. At step = warm_up both must be warm_up ** -0.5.",
+        ),
+        Misconception(
+            "no width",
+            lambda step, d_model, warm_up: min(step**-0.5, step * warm_up**-1.5),
+            "The width is missing: wide models take smaller steps.",
+        ),
+        Misconception(
+            "width without the root",
+            lambda step, d_model, warm_up: min(step**-0.5, step * warm_up**-1.5) / d_model,
+            "The width came without its root.",
+        ),
+    ),
+)
+
+EXERCISES = (LAYER_NORM, PRE_NORM, DECODER, PARAMETERS, OPERATIONS, RATE)

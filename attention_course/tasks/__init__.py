@@ -1,29 +1,40 @@
 """Data that needs no download, with the truth a trained model is compared with: one task a file."""
 
+from attention_course.tasks.anomalies import AnomalousSeries, anomalous_series
+from attention_course.tasks.dates import written_dates
 from attention_course.tasks.digits import Digits, handwritten_digits
 from attention_course.tasks.lookback import NOTHING, Lookbacks, looking_back
+from attention_course.tasks.negation import Reviews, reviews
 from attention_course.tasks.retrieval import RelatedLetters, related_letters
 from attention_course.tasks.senses import SenseSentences, sense_sentences
 from attention_course.tasks.sequences import SequencePairs, copying, reversing, sorting
+from attention_course.tasks.spelling import SpelledDigits, spelled_digits
 from attention_course.tasks.text import CharacterText, python_help, windows
 from attention_course.tasks.translation import translation_pairs
 
 __all__ = [
     "NOTHING",
+    "AnomalousSeries",
     "CharacterText",
     "Digits",
     "Lookbacks",
     "RelatedLetters",
+    "Reviews",
     "SenseSentences",
     "SequencePairs",
+    "SpelledDigits",
+    "anomalous_series",
     "copying",
     "handwritten_digits",
     "looking_back",
     "python_help",
     "related_letters",
     "reversing",
+    "reviews",
     "sense_sentences",
     "sorting",
+    "spelled_digits",
     "translation_pairs",
     "windows",
+    "written_dates",
 ]

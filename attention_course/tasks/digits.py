@@ -33,9 +33,9 @@ class Digits:
 
 
 def handwritten_digits(test_share: float = 0.25, seed: int = 0) -> tuple[Digits, Digits]:
-    """The 1,797 digits of Alpaydin & Kaynak 1998 (doi:10.24432/C50P49), split at random, every digit in its share.
+    """The 1,797 digits that 13 people wrote for Alpaydin & Kaynak 1998 (doi:10.24432/C50P49), split at random.
 
-    The people who wrote them appear on both sides of the split: a stranger's digits are harder.
+    Every digit has its share of both parts. So has everyone who wrote: a stranger's digits are harder.
 
     Args:
         test_share: Share of the digits in the second part.

@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from attention_course import tasks, training
-from attention_course.positions import RotaryAttention
 from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import RotaryAttention
 
 SETTINGS = {
     "d_model": 64,

@@ -1,0 +1,124 @@
+"""Reviews that say the same thing twice, once by negating its opposite: the same words in another order disagree."""
+
+import random
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+PAD = 0
+NOUNS = ("film", "acting", "music", "plot", "camera", "ending", "cast")
+GOOD = ("good", "wonderful", "clever", "great")
+BAD = ("bad", "awful", "silly", "weak")
+NEGATIONS = ("not", "never", "hardly")
+JOINTS = ("and", "as", "since")
+# Words that change nothing, before the first clause, on either side of the negation, and behind the second clause.
+OPENINGS = ("", "", "last night", "to be honest", "as far as i know")
+BEFORE = ("", "", "for once", "in my eyes", "as i said")
+AFTER = ("", "", "really", "so very", "what i call")
+CLOSINGS = ("", "", "if you ask me", "by the way", "when all is said and done")
+LABELS = ("bad", "good")
+NEGATED = 1 / 3  # how often a clause negates the opposite of what it means
+
+VOCABULARY = (
+    "<pad>",
+    *dict.fromkeys(
+        word
+        for phrases in (OPENINGS, BEFORE, AFTER, CLOSINGS, JOINTS, NEGATIONS, GOOD, BAD, NOUNS, ("the", "was"))
+        for phrase in phrases
+        for word in phrase.split()
+    ),
+)
+IDS = {word: index for index, word in enumerate(VOCABULARY)}
+
+
+@dataclass
+class Reviews:
+    """A batch of reviews, the short ones filled up with `PAD` behind.
+
+    Attributes:
+        tokens: Indices into `VOCABULARY`, integers `(batch, n_tokens)`; as long as the longest sentence.
+        label: Whether the review is good or bad, an index into `LABELS`, integers `(batch,)`.
+        gold: Boolean `(batch, n_tokens)`: `True` at the words that decide, adjectives and negations.
+        mixed: Boolean `(batch,)`: `True` where one clause of two is negated, so that the bag of words cannot tell.
+    """
+
+    tokens: Tensor
+    label: Tensor
+    gold: Tensor
+    mixed: Tensor
+
+    @property
+    def mask(self) -> Tensor:
+        """Boolean `(batch, n_tokens)`; `True` = real, `False` = padding."""
+        return self.tokens != PAD
+
+    def to(self, device) -> "Reviews":
+        """The same batch on another device."""
+        return Reviews(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
+
+    def __getitem__(self, rows) -> "Reviews":
+        """Some of the sentences, as long as they were: a slice, or a tensor of indices."""
+        return Reviews(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def words(self, row: int) -> list[str]:
+        """One sentence without its padding, a word a token."""
+        return [VOCABULARY[token] for token in self.tokens[row].tolist() if token != PAD]
+
+
+def reviews(n_sentences: int, generator: torch.Generator) -> Reviews:
+    """Draw reviews such as "to be honest the film was not really good and the acting was awful".
+
+    A review has one clause or two, on different things, and they agree. Each says its opinion plainly or, one time in
+    three, by negating the opposite. Every choice is independent of the others. In a *mixed* review one clause of two
+    is negated, so one adjective is good and one bad. To exchange them turns the label over and leaves the bag of words
+    as it is, and both reviews are equally likely: a classifier that sees only which words occur is right on exactly
+    half of the mixed ones.
+
+    Args:
+        n_sentences: Size of the batch.
+        generator: Source of randomness (on the CPU).
+    """
+    draw = random.Random(int(torch.randint(2**62, (1,), generator=generator)))
+    sentences, all_deciding, is_good, mixed = zip(*(_sentence(draw) for _ in range(n_sentences)), strict=True)
+    n_tokens = max(map(len, sentences))
+    tokens = torch.full((n_sentences, n_tokens), PAD)
+    gold = torch.zeros(n_sentences, n_tokens, dtype=torch.bool)
+    for row, (words, deciding) in enumerate(zip(sentences, all_deciding, strict=True)):
+        tokens[row, : len(words)] = torch.tensor([IDS[word] for word in words])
+        gold[row, deciding] = True
+    return Reviews(tokens, torch.tensor(is_good).long(), gold, torch.tensor(mixed))
+
+
+def encode(sentence: str) -> Tensor:
+    """A sentence of your own as tokens `(1, n_tokens)`.
+
+    Raises:
+        ValueError: If the vocabulary lacks one of its words.
+    """
+    words = sentence.split()
+    unknown = [word for word in words if word not in IDS]
+    if unknown or not words:
+        raise ValueError(f"sentence must be made of the words of VOCABULARY, got {unknown or 'none'}")
+    return torch.tensor([[IDS[word] for word in words]])
+
+
+def _sentence(draw: random.Random) -> tuple[list[str], list[int], bool, bool]:
+    """The words, where the deciding ones stand, whether the review is good, and whether it is mixed."""
+    is_good = draw.random() < 0.5
+    negated = [draw.random() < NEGATED for _ in range(draw.choice((1, 2)))]
+    words, deciding = draw.choice(OPENINGS).split(), []
+    for clause, noun in enumerate(draw.sample(NOUNS, len(negated))):
+        if clause == 1:
+            words.append(draw.choice(JOINTS))
+        words += ["the", noun, "was", *draw.choice(BEFORE).split()]
+        if negated[clause]:
+            deciding.append(len(words))
+            words.append(draw.choice(NEGATIONS))
+        words += draw.choice(AFTER).split()
+        deciding.append(len(words))
+        words.append(draw.choice(GOOD if is_good != negated[clause] else BAD))
+    return [*words, *draw.choice(CLOSINGS).split()], deciding, is_good, set(negated) == {True, False}

@@ -1,0 +1,117 @@
+import builtins
+
+import pytest
+import torch
+
+from attention_course.pretrained import encoder_from_bert, load_bert
+from attention_course.transformer import Block
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "bank", "of", "river", "##s", "was", "steep"]
+SENTENCES = ["the bank of the river was steep", "rivers", "the river"]
+
+
+@pytest.fixture(scope="module")
+def transformers():
+    return pytest.importorskip("transformers")
+
+
+def random_bert(transformers, **settings):
+    """A small BERT with weights far from their start, so that layer norms and biases count too."""
+    settings = {"intermediate_size": 64, "hidden_size": 16, **settings}
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(WORDS), num_hidden_layers=3, num_attention_heads=2, max_position_embeddings=20, **settings
+    )
+    bert = transformers.BertModel(config).eval()
+    for parameter in bert.parameters():
+        parameter.data.add_(0.3 * torch.randn_like(parameter))
+    return bert
+
+
+@pytest.fixture(scope="module")
+def folder(transformers, tmp_path_factory):
+    """What is fetched for a pretrained BERT, written here."""
+    folder = tmp_path_factory.mktemp("bert")
+    (folder / "vocab.txt").write_text("\n".join(WORDS))
+    transformers.BertTokenizer.from_pretrained(folder).save_pretrained(folder)
+    random_bert(transformers).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def loaded(folder):
+    return load_bert(str(folder))
+
+
+def test_the_loaded_model_is_the_saved_one_in_evaluation_mode(transformers, loaded):
+    _, bert = loaded
+    saved = random_bert(transformers)
+    assert not bert.training
+    for name, parameter in saved.state_dict().items():
+        torch.testing.assert_close(bert.state_dict()[name], parameter, atol=0, rtol=0)
+
+
+def test_the_tokenizer_splits_into_word_pieces_and_pads(loaded):
+    tokenizer, _ = loaded
+    batch = tokenizer(["Rivers", "the steep bank"], padding=True, return_tensors="pt")
+    assert tokenizer.convert_ids_to_tokens(batch["input_ids"][0]) == ["[CLS]", "river", "##s", "[SEP]", "[PAD]"]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
+
+
+@torch.no_grad()
+def test_the_courses_encoder_computes_what_bert_computes(loaded):
+    tokenizer, bert = loaded
+    batch = tokenizer(SENTENCES, padding=True, return_tensors="pt")
+    expected = bert(**batch, output_attentions=True)
+    real = batch["attention_mask"].bool()
+    tokens = bert.embeddings(input_ids=batch["input_ids"], token_type_ids=batch["token_type_ids"])
+    output, weights = encoder_from_bert(bert)(tokens, real[:, None, None, :], need_weights=True)
+    torch.testing.assert_close(output[real], expected.last_hidden_state[real], atol=1e-5, rtol=0)
+    for ours, theirs in zip(weights, expected.attentions, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+    unmasked, _ = encoder_from_bert(bert)(tokens)
+    assert (unmasked - output)[real].abs().max() > 1e-2
+
+
+@torch.no_grad()
+def test_the_layer_norms_keep_berts_epsilon(transformers):
+    """With a large one the two would differ visibly if it were left behind."""
+    bert = random_bert(transformers, layer_norm_eps=0.5)
+    tokens = torch.randn(2, 5, 16)
+    expected = bert(inputs_embeds=tokens).last_hidden_state
+    positions = torch.arange(5)
+    embedded = bert.embeddings(inputs_embeds=tokens, position_ids=positions[None])
+    torch.testing.assert_close(encoder_from_bert(bert)(embedded)[0], expected, atol=1e-5, rtol=0)
+
+
+def test_the_copy_is_a_copy(loaded):
+    _, bert = loaded
+    before = bert.encoder.layer[0].output.dense.weight.clone()
+    encoder = encoder_from_bert(bert)
+    assert isinstance(encoder.blocks[0], Block) and not encoder.blocks[0].norm_first
+    encoder.blocks[0].feed_forward[2].weight.data.zero_()
+    assert torch.equal(bert.encoder.layer[0].output.dense.weight, before)
+
+
+@pytest.mark.parametrize("settings", [{"hidden_act": "relu"}, {"intermediate_size": 48}, {"is_decoder": True}])
+def test_another_kind_of_bert_is_refused(transformers, settings):
+    ((name, setting),) = settings.items()
+    with pytest.raises(ValueError, match=f"bert must be .*{name}={setting!r}"):
+        encoder_from_bert(random_bert(transformers, **settings))
+
+
+def test_a_model_that_cannot_be_had_is_named(transformers, tmp_path):
+    with pytest.raises(OSError, match="name_or_folder must be .*nothing-here"):
+        load_bert(str(tmp_path / "nothing-here"))
+
+
+def test_without_transformers_the_error_says_how_to_install_it(monkeypatch):
+    def no_transformers(name, *arguments, **keywords):
+        if name == "transformers":
+            raise ImportError("No module named 'transformers'")
+        return real_import(name, *arguments, **keywords)
+
+    real_import = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", no_transformers)
+    with pytest.raises(ImportError, match="pip install transformers"):
+        load_bert("bert-base-uncased")
