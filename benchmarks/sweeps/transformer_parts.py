@@ -19,6 +19,13 @@ EXPERIMENTS = {
 WITHOUT = [None, "attention", "feed-forward", "residual", "layer norm"]
 PEAK_LRS = [0.001, 0.003, 0.01, 0.03]
 SEEDS = [0, 1, 2]
+# What failed, once more with a multiple of the steps.
+PATIENCE = [
+    {"experiment": "table, 2 blocks", "without": "feed-forward", "times": 3, "peak_lr": 0.01},
+    {"experiment": "table, 2 blocks", "without": "residual", "times": 4, "peak_lr": 0.003},
+    {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.001},
+    {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.0003},
+]
 
 
 class SelfAttention(MultiHeadAttention):
@@ -80,7 +87,7 @@ TASKS = {"sorting": sorting, "table": table}
 
 
 def run() -> dict:
-    """Every model at every rate, and at its best rate with more seeds; `{"settings": ..., "results": ...}`."""
+    """Every model at every rate, and at its best rate with more seeds; then some with more steps."""
     results = []
     for experiment, changes in EXPERIMENTS.items():
         settings = COMMON | changes
@@ -91,9 +98,27 @@ def run() -> dict:
             results += [{"experiment": experiment, "without": without} | run for run in first + more]
             print(experiment, without, [(run["peak_lr"], run["accuracy"]) for run in first + more], flush=True)
     return {
-        "settings": {"common": COMMON, "experiments": EXPERIMENTS, "peak_lrs": PEAK_LRS, "seeds": SEEDS},
+        "settings": {
+            "common": COMMON,
+            "experiments": EXPERIMENTS,
+            "peak_lrs": PEAK_LRS,
+            "seeds": SEEDS,
+            "patience": PATIENCE,
+        },
         "results": results,
+        "patience": _with_patience(),
     }
+
+
+def _with_patience() -> list[dict]:
+    results = []
+    for longer in PATIENCE:
+        settings = COMMON | EXPERIMENTS[longer["experiment"]]
+        settings = settings | {"steps": longer["times"] * settings["steps"]}
+        for seed in SEEDS:
+            results.append(longer | _train_and_test(settings, longer["without"], longer["peak_lr"], seed))
+            print(results[-1], flush=True)
+    return results
 
 
 def _train_and_test(settings: dict, without: str | None, peak_lr: float, seed: int) -> dict:

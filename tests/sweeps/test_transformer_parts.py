@@ -18,7 +18,10 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
         "experiments": sweep.EXPERIMENTS,
         "peak_lrs": sweep.PEAK_LRS,
         "seeds": sweep.SEEDS,
+        "patience": sweep.PATIENCE,
     }
+    made = [{name: run[name] for name in sweep.PATIENCE[0]} | {"seed": run["seed"]} for run in record["patience"]]
+    assert made == [longer | {"seed": seed} for longer in sweep.PATIENCE for seed in sweep.SEEDS]
 
 
 def test_every_model_has_every_rate_and_more_seeds_at_the_one_that_fits_best(sweep):
@@ -39,7 +42,11 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "COMMON", sweep.COMMON | {"batch": 4, "test_examples": 10})
     monkeypatch.setattr(sweep, "PEAK_LRS", [0.001])
     monkeypatch.setattr(sweep, "SEEDS", [0])
-    results = sweep.run()["results"]
+    longer = {"experiment": "small", "without": "residual", "times": 2, "peak_lr": 0.001}
+    monkeypatch.setattr(sweep, "PATIENCE", [longer])
+    made = sweep.run()
+    assert [run | longer for run in made["patience"]] == made["patience"]
+    results = made["results"]
     assert [run["without"] for run in results] == sweep.WITHOUT
     form = recorded.load("transformer_parts")["results"][0].keys()
     assert all(run.keys() == form for run in results)
