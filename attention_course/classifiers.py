@@ -1,6 +1,6 @@
 """An encoder that answers with one class: tokens in, pooled into one vector, scored."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -57,7 +57,8 @@ def _weighted_sum(weights: Tensor, tokens: Tensor) -> Tensor:
     return (weights.unsqueeze(-2) @ tokens).squeeze(-2)
 
 
-class ClassifierWeights(NamedTuple):
+@dataclass(frozen=True)
+class ClassifierWeights:
     """Where a classifier looked.
 
     Attributes:
