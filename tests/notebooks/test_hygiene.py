@@ -96,6 +96,12 @@ def test_the_kernel_is_the_one_every_machine_has(name, notebook):
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
 
 
+def test_the_first_line_is_the_only_title(name, notebook):
+    markdown = sources(notebook, "markdown")
+    titles = [title for text in markdown for title in re.findall(r"^# .*", FENCED.sub("", text), re.MULTILINE)]
+    assert titles == [markdown[0].splitlines()[0]]
+
+
 def test_markdown_is_plain(name, notebook):
     assert found(MYST_ONLY, sources(notebook, "markdown")) == []
 
