@@ -145,17 +145,8 @@ class DecoderBlock(Block):
         return self._add_feed_forward(tokens), weights, cross_weights
 
 
-class Encoder(nn.Module):
-    """Blocks in which every token may attend to every other.
-
-    Args:
-        d_model: Width of the tokens.
-        n_heads: Number of heads in each block.
-        n_layers: Number of blocks.
-        norm_first: As for `Block`. Pre-norm blocks are followed by one last layer norm.
-        dropout: As for `Block`.
-        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets a copy.
-    """
+class _Stack(nn.Module):
+    block: type[Block]
 
     def __init__(
         self,
@@ -169,10 +160,26 @@ class Encoder(nn.Module):
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
-            Block(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=deepcopy(attention))
+            self.block(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=deepcopy(attention))
             for _ in range(n_layers)
         )
-        self.norm = _last_norm(d_model, norm_first)
+        # Pre-norm blocks leave a sum that nobody has normalised, post-norm blocks a normalised one.
+        self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
+
+
+class Encoder(_Stack):
+    """Blocks in which every token may attend to every other.
+
+    Args:
+        d_model: Width of the tokens.
+        n_heads: Number of heads in each block.
+        n_layers: Number of blocks.
+        norm_first: As for `Block`. Pre-norm blocks are followed by one last layer norm.
+        dropout: As for `Block`.
+        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets a copy.
+    """
+
+    block = Block
 
     def forward(
         self, tokens: Tensor, mask: Tensor | None = None, *, need_weights: bool = False
@@ -191,7 +198,7 @@ class Encoder(nn.Module):
         return self.norm(tokens), all_weights if need_weights else None
 
 
-class Decoder(nn.Module):
+class Decoder(_Stack):
     """Blocks that attend to their own sequence and to a memory.
 
     Args:
@@ -203,22 +210,7 @@ class Decoder(nn.Module):
         attention: The mechanism of self-attention, as for `Encoder`.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        n_layers: int,
-        *,
-        norm_first: bool = True,
-        dropout: float = 0.0,
-        attention: Callable = scaled_dot_product_attention,
-    ):
-        super().__init__()
-        self.blocks = nn.ModuleList(
-            DecoderBlock(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=deepcopy(attention))
-            for _ in range(n_layers)
-        )
-        self.norm = _last_norm(d_model, norm_first)
+    block = DecoderBlock
 
     def forward(
         self,
@@ -243,8 +235,3 @@ class Decoder(nn.Module):
             tokens, *weights = block(tokens, memory, mask, memory_mask, need_weights=need_weights)
             all_weights.append(tuple(weights))
         return self.norm(tokens), all_weights if need_weights else None
-
-
-def _last_norm(d_model: int, norm_first: bool) -> nn.Module:
-    # Pre-norm blocks leave a sum that nobody has normalised, post-norm blocks a normalised one.
-    return nn.LayerNorm(d_model) if norm_first else nn.Identity()
