@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 N_STEPS = 128
 SEGMENT = (16, 32)  # shortest and longest anomaly, in steps
 PERIOD = (12.0, 24.0)  # of the quick wave, in steps; the other is two to three times as slow
@@ -13,7 +15,7 @@ NOISE = 0.1
 
 
 @dataclass
-class AnomalousSeries:
+class AnomalousSeries(Batch):
     """A batch of series, about half of them with one anomalous segment.
 
     Attributes:
@@ -25,17 +27,6 @@ class AnomalousSeries:
     series: Tensor
     labels: Tensor
     gold: Tensor
-
-    def to(self, device) -> "AnomalousSeries":
-        """The same batch on another device."""
-        return AnomalousSeries(self.series.to(device), self.labels.to(device), self.gold.to(device))
-
-    def __getitem__(self, rows) -> "AnomalousSeries":
-        """Some of the series: a slice, a mask, or a tensor of indices."""
-        return AnomalousSeries(self.series[rows], self.labels[rows], self.gold[rows])
-
-    def __len__(self) -> int:
-        return len(self.labels)
 
 
 def anomalous_series(n_series: int, generator: torch.Generator) -> AnomalousSeries:

@@ -7,9 +7,11 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 
 @dataclass
-class Digits:
+class Digits(Batch):
     """Images and what they show.
 
     Attributes:
@@ -19,17 +21,6 @@ class Digits:
 
     images: Tensor
     labels: Tensor
-
-    def to(self, device) -> "Digits":
-        """The same batch on another device."""
-        return Digits(self.images.to(device), self.labels.to(device))
-
-    def __getitem__(self, rows) -> "Digits":
-        """Some of the digits: a slice, or a tensor of indices."""
-        return Digits(self.images[rows], self.labels[rows])
-
-    def __len__(self) -> int:
-        return len(self.labels)
 
 
 def handwritten_digits(test_share: float = 0.25, seed: int = 0) -> tuple[Digits, Digits]:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 NOTHING = -100  # the target that PyTorch's cross-entropy leaves out
 
 
 @dataclass
-class Lookbacks:
+class Lookbacks(Batch):
     """A batch of sequences, what to answer at each place, and where the answer stands.
 
     Attributes:
@@ -22,13 +24,6 @@ class Lookbacks:
     symbols: Tensor
     target: Tensor
     gold: Tensor
-
-    def to(self, device) -> "Lookbacks":
-        """The same batch on another device."""
-        return Lookbacks(self.symbols.to(device), self.target.to(device), self.gold.to(device))
-
-    def __len__(self) -> int:
-        return len(self.symbols)
 
 
 def looking_back(

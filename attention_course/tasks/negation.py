@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 PAD = 0
 NOUNS = ("film", "acting", "music", "plot", "camera", "ending", "cast")
 GOOD = ("good", "wonderful", "clever", "great")
@@ -33,7 +35,7 @@ IDS = {word: index for index, word in enumerate(VOCABULARY)}
 
 
 @dataclass
-class Reviews:
+class Reviews(Batch):
     """A batch of reviews, the short ones filled up with `PAD` behind.
 
     Attributes:
@@ -52,17 +54,6 @@ class Reviews:
     def mask(self) -> Tensor:
         """Boolean `(batch, n_tokens)`; `True` = real, `False` = padding."""
         return self.tokens != PAD
-
-    def to(self, device) -> "Reviews":
-        """The same batch on another device."""
-        return Reviews(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
-
-    def __getitem__(self, rows) -> "Reviews":
-        """Some of the sentences, as long as they were: a slice, or a tensor of indices."""
-        return Reviews(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
-
-    def __len__(self) -> int:
-        return len(self.label)
 
     def words(self, row: int) -> list[str]:
         """One sentence without its padding, a word a token."""

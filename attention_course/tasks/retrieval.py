@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 
 @dataclass
-class RelatedLetters:
+class RelatedLetters(Batch):
     """A batch of groups of people. Each person has a name, holds a letter and asks about others by their names.
 
     Attributes:
@@ -24,19 +26,6 @@ class RelatedLetters:
     asked: Tensor
     target: Tensor
     gold: Tensor
-
-    def to(self, device) -> "RelatedLetters":
-        """The same batch on another device."""
-        return RelatedLetters(
-            self.name.to(device),
-            self.letter.to(device),
-            self.asked.to(device),
-            self.target.to(device),
-            self.gold.to(device),
-        )
-
-    def __len__(self) -> int:
-        return len(self.name)
 
 
 def related_letters(

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 # Each ambiguous word, with the words that decide for its natural sense and for its sense as a thing people made.
 SENSES = {
     "bank": (
@@ -57,7 +59,7 @@ IDS = {word: index for index, word in enumerate(VOCABULARY)}
 
 
 @dataclass
-class SenseSentences:
+class SenseSentences(Batch):
     """A batch of sentences, each with words of two senses.
 
     Attributes:
@@ -71,17 +73,6 @@ class SenseSentences:
     asked: Tensor
     sense: Tensor
     gold: Tensor
-
-    def to(self, device) -> "SenseSentences":
-        """The same batch on another device."""
-        return SenseSentences(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
-
-    def __getitem__(self, rows) -> "SenseSentences":
-        """Some of the sentences: a slice, or a tensor of indices."""
-        return SenseSentences(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
-
-    def __len__(self) -> int:
-        return len(self.tokens)
 
     def words(self, row: int) -> list[str]:
         """One sentence as text, a word a token."""

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
+
 
 @dataclass
-class SequencePairs:
+class SequencePairs(Batch):
     """A batch of source sequences, their targets, and which source token explains each target token.
 
     Attributes:
@@ -21,13 +23,6 @@ class SequencePairs:
     source: Tensor
     target: Tensor
     gold: Tensor
-
-    def to(self, device) -> "SequencePairs":
-        """The same batch on another device."""
-        return SequencePairs(self.source.to(device), self.target.to(device), self.gold.to(device))
-
-    def __len__(self) -> int:
-        return len(self.source)
 
 
 def copying(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> SequencePairs:

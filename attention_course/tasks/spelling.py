@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.tasks.batch import Batch
 from attention_course.tasks.digits import handwritten_digits
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -15,7 +16,7 @@ N_TARGET = 1 + max(map(len, NAMES))  # the letters and a period
 
 
 @dataclass
-class SpelledDigits:
+class SpelledDigits(Batch):
     """Images, and the names of what they show.
 
     Attributes:
@@ -27,17 +28,6 @@ class SpelledDigits:
     source: Tensor
     target: Tensor
     labels: Tensor
-
-    def to(self, device) -> "SpelledDigits":
-        """The same batch on another device."""
-        return SpelledDigits(self.source.to(device), self.target.to(device), self.labels.to(device))
-
-    def __getitem__(self, rows) -> "SpelledDigits":
-        """Some of the digits: a slice, or a tensor of indices."""
-        return SpelledDigits(self.source[rows], self.target[rows], self.labels[rows])
-
-    def __len__(self) -> int:
-        return len(self.labels)
 
 
 def spelled_digits(test_share: float = 0.25, seed: int = 0) -> tuple[SpelledDigits, SpelledDigits]:

@@ -61,8 +61,7 @@ def sentences(n: int, generator: torch.Generator, *, withheld: bool | None = Non
     pairs = translation.translation_pairs(n if withheld is None else 4 * n, generator)
     if withheld is None:
         return pairs
-    rows = (has_withheld_pair(pairs.source) == withheld).nonzero()[:n, 0]
-    return SequencePairs(pairs.source[rows], pairs.target[rows], pairs.gold[rows])
+    return pairs[has_withheld_pair(pairs.source) == withheld][:n]
 
 
 def _train_and_test(name: str, rate: float, withheld: bool, seed: int) -> dict:

@@ -1,0 +1,34 @@
+import pytest
+import torch
+
+from attention_course import tasks
+
+
+def seeded():
+    return torch.Generator().manual_seed(0)
+
+
+BATCHES = {
+    "translations": lambda: tasks.translation_pairs(6, seeded()),
+    "reviews": lambda: tasks.reviews(6, seeded()),
+    "series": lambda: tasks.anomalous_series(6, seeded()),
+    "digits": lambda: tasks.handwritten_digits()[1][:6],
+}
+ROWS = {"a slice": slice(1, 3), "indices": torch.tensor([4, 0]), "a mask": torch.tensor([0, 1, 0, 1, 1, 0]).bool()}
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("name", BATCHES)
+def test_some_examples_are_those_rows_of_every_tensor(name, rows):
+    batch = BATCHES[name]()
+    some = batch[rows]
+    assert type(some) is type(batch) and len(batch) == 6
+    for field, tensor in vars(batch).items():
+        assert torch.equal(getattr(some, field), tensor[rows])
+    assert len(some) == len(torch.arange(6)[rows])
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_every_tensor_moves(name):
+    moved = BATCHES[name]().to("meta")
+    assert {tensor.device.type for tensor in vars(moved).values()} == {"meta"}
