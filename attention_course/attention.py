@@ -46,7 +46,7 @@ def scaled_dot_product_attention(
         TypeError: If the mask is not boolean, or the dtypes of the others differ.
         ValueError: If shapes do not fit, the temperature is not positive or dropout lies outside [0, 1).
     """
-    _check_inputs(query, key, value, mask, bias)
+    check_inputs(query, key, value, mask, bias)
     if temperature <= 0:
         raise ValueError(f"temperature must be above 0, got {temperature}")
     if not 0 <= dropout < 1:
@@ -246,7 +246,7 @@ def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float) -> Tens
     return bias if mask is None else bias.masked_fill(~mask, float("-inf"))
 
 
-def _check_inputs(query, key, value, mask, bias):
+def check_inputs(query, key, value, mask, bias):
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         if tensor.dim() < 2:
             raise ValueError(f"{name} must have shape (..., tokens, features), got {tuple(tensor.shape)}")

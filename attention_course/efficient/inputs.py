@@ -1,0 +1,63 @@
+"""What every efficient mechanism asks of its inputs."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from attention_course.attention import check_inputs
+
+
+def check(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, dropout: float, need_weights: bool
+) -> None:
+    """Refuse what a mechanism that never forms the weights cannot do.
+
+    Raises:
+        TypeError: As `scaled_dot_product_attention`.
+        ValueError: As `scaled_dot_product_attention`; if weights or dropout of weights are asked for; or if the mask
+            is not the same for all queries.
+    """
+    check_inputs(query, key, value, mask, None)
+    if query.dim() != 4:
+        raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
+    if need_weights:
+        raise ValueError("need_weights must be False: this mechanism never forms the weights")
+    if dropout:
+        raise ValueError(f"dropout must be 0, got {dropout}: this mechanism never forms the weights it would drop")
+    if mask is not None and mask.dim() >= 2 and mask.size(-2) != 1:
+        raise ValueError(
+            f"mask must be the same for all queries, (..., 1, {key.size(-2)}) as padding_mask makes it, "
+            f"got {tuple(mask.shape)}"
+        )
+
+
+def check_self_attention(query: Tensor, key: Tensor) -> None:
+    """Refuse keys of other tokens than the queries'.
+
+    Raises:
+        ValueError: If their numbers differ.
+    """
+    if query.size(-2) != key.size(-2):
+        raise ValueError(f"key must have as many tokens as query, {query.size(-2)}, got {key.size(-2)}")
+
+
+def hide(tokens: Tensor, mask: Tensor | None) -> Tensor:
+    """Zeros in place of the tokens `(batch, heads, n_keys, features)` that the mask `(..., 1, n_keys)` hides."""
+    return tokens if mask is None else tokens * mask.transpose(-2, -1)
+
+
+def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
+    """Keys, values and mask, `size` keys at a time (the last time fewer)."""
+    # split, not slices: the gradient of a slice is as long as what it was cut from.
+    keys, values = key.split(size, dim=-2), value.split(size, dim=-2)
+    same_for_all = mask is None or mask.size(-1) == 1
+    masks = [mask] * len(keys) if same_for_all else mask.split(size, dim=-1)
+    return zip(keys, values, masks, strict=True)
+
+
+def mask_slice(mask: Tensor | None, start: int, end: int) -> Tensor:
+    """The columns of the mask `(..., 1, n_keys)` from `start` to `end`; `True` where there is none."""
+    if mask is None or mask.size(-1) == 1:
+        return torch.tensor(True) if mask is None else mask
+    return mask[..., start:end]

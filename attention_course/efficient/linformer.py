@@ -1,0 +1,48 @@
+r"""Linformer: keys and values blended, by learned weights, into a fixed number of slots.
+
+.. math:: \operatorname{softmax}\!\left(\frac{Q (E K)^\top}{\sqrt{d_k}}\right) F V,
+          \quad E, F \in \mathbb{R}^{\text{rank} \times n_\text{keys}}
+
+Wang et al. 2020, arXiv:2006.04768. E and F belong to places, not to tokens: there is a longest sequence, and as each
+slot blends the whole of it, the future cannot be masked.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_course.efficient.inputs import check, hide
+
+
+class LinformerAttention(nn.Module):
+    """Softmax attention on `rank` blends of the keys and values, shared by the heads.
+
+    Args:
+        max_keys: Longest sequence; a shorter one uses the first columns of E and F.
+        rank: Number of slots.
+    """
+
+    def __init__(self, max_keys: int, rank: int):
+        super().__init__()
+        # As the paper draws them: with variance 1 / rank, lengths keep their size on average.
+        self.blend_keys = nn.Parameter(torch.randn(rank, max_keys) * rank**-0.5)
+        self.blend_values = nn.Parameter(torch.randn(rank, max_keys) * rank**-0.5)
+
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
+        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
+
+        Raises:
+            ValueError: If weights, dropout or a mask that differs from query to query are asked for, or there are
+                more keys than `max_keys`.
+        """
+        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        n_keys, max_keys = key.size(-2), self.blend_keys.size(1)
+        if n_keys > max_keys:
+            raise ValueError(f"key must hold at most max_keys = {max_keys} tokens, got {n_keys}")
+        slots = self._blend(self.blend_keys, hide(key, mask))  # (batch, heads, rank, d_head)
+        contents = self._blend(self.blend_values, hide(value, mask))
+        return F.scaled_dot_product_attention(query, slots, contents), None
+
+    @staticmethod
+    def _blend(weights: Tensor, tokens: Tensor) -> Tensor:
+        return weights[:, : tokens.size(-2)].to(tokens.dtype) @ tokens

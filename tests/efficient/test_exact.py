@@ -1,0 +1,165 @@
+"""Mechanisms that compute exactly what dense attention computes under a mask."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
+from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
+from attention_course.efficient.chunked import chunked_attention
+from attention_course.efficient.flash import flash_attention
+from attention_course.efficient.linformer import LinformerAttention
+from attention_course.efficient.longformer import LongformerAttention
+from attention_course.measure import peak_memory
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def inputs(n_tokens, seed=0, n_keys=None):
+    query, key, value = (
+        torch.randn(2, 3, n, 8, generator=seeded(seed), dtype=torch.float64).requires_grad_()
+        for n in (n_tokens, n_keys or n_tokens, n_keys or n_tokens)
+    )
+    return query, key, value
+
+
+def assert_equal(output, expected, tokens):
+    """Forward and backward."""
+    torch.testing.assert_close(output, expected)
+    probe = torch.randn(output.shape, generator=seeded(9), dtype=output.dtype)
+    ours, theirs = (torch.autograd.grad((out * probe).sum(), tokens) for out in (output, expected))
+    for mine, its in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, its)
+
+
+lengths = st.integers(1, 200)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n_tokens=lengths, window=st.integers(1, 100), n_global=st.integers(0, 5), causal=st.booleans(), pad=st.booleans()
+)
+def test_a_window_equals_dense_attention_under_its_band(n_tokens, window, n_global, causal, pad):
+    attention, tokens = LongformerAttention(window, n_global=n_global, causal=causal), inputs(n_tokens)
+    mask = padding_mask(torch.tensor([n_tokens, (n_tokens + 1) // 2])) if pad else None
+    seen = attention.dense_mask(n_tokens) if mask is None else attention.dense_mask(n_tokens) & mask
+    assert_equal(attention(*tokens, mask)[0], scaled_dot_product_attention(*tokens, seen)[0], tokens)
+
+
+def test_the_band_is_what_it_says():
+    seen = LongformerAttention(2, n_global=1).dense_mask(7)
+    for query in range(7):
+        for key in range(7):
+            assert seen[query, key] == (abs(query - key) <= 2 or query == 0 or key == 0)
+    causal = LongformerAttention(2, n_global=1, causal=True).dense_mask(7)
+    assert torch.equal(
+        causal, seen.tril() & ((torch.arange(7)[:, None] - torch.arange(7) <= 2) | (torch.arange(7) == 0))
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(n_tokens=lengths, block_size=st.integers(1, 40), causal=st.booleans(), seed=st.integers(0, 99))
+def test_blocks_equal_dense_attention_under_their_layout(n_tokens, block_size, causal, seed):
+    n_blocks = -(-n_tokens // block_size)
+    layout = torch.rand(n_blocks, n_blocks, generator=seeded(seed)) < 0.4
+    layout[0, 0] = True  # at least something is seen
+    attention, tokens = BlockSparseAttention(layout, block_size, causal=causal), inputs(n_tokens)
+    expected, _ = scaled_dot_product_attention(*tokens, attention.dense_mask(n_tokens))
+    assert_equal(attention(*tokens)[0], expected, tokens)
+
+
+def test_blocks_with_padding():
+    tokens, mask = inputs(70), padding_mask(torch.tensor([70, 33]))
+    attention = BlockSparseAttention(bigbird_layout(9, generator=seeded()), 8)
+    expected, _ = scaled_dot_product_attention(*tokens, attention.dense_mask(70) & mask)
+    assert_equal(attention(*tokens, mask)[0], expected, tokens)
+
+
+def test_bigbirds_layout_has_a_window_global_blocks_and_random_ones():
+    layout = bigbird_layout(20, window=1, n_global=2, n_random=3, generator=seeded())
+    block = torch.arange(20)
+    near = (block[:, None] - block).abs() <= 1
+    edge = (block < 2) | (block >= 18)
+    certain = near | edge | edge[:, None]
+    assert layout[certain].all()
+    assert ((layout & ~certain).sum(1)[~edge] == 3).all()
+    assert not torch.equal(layout, bigbird_layout(20, n_global=2, generator=seeded(1)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(n_queries=lengths, n_keys=lengths, chunk=st.integers(1, 300), masked=st.booleans(), seed=st.integers(0, 99))
+def test_chunks_equal_dense_attention(n_queries, n_keys, chunk, masked, seed):
+    tokens = inputs(n_queries, seed, n_keys)
+    mask = torch.rand(2, 1, n_queries, n_keys, generator=seeded(seed)) < 0.5 if masked else None
+    expected, weights = scaled_dot_product_attention(*tokens, mask)
+    assert_equal(chunked_attention(*tokens, mask, chunk_size=chunk)[0], expected, tokens)
+    torch.testing.assert_close(chunked_attention(*tokens, mask, chunk_size=chunk, need_weights=True)[1], weights)
+
+
+@settings(max_examples=20, deadline=None)
+@given(n_queries=st.integers(1, 700), n_keys=st.integers(1, 700), masked=st.booleans(), seed=st.integers(0, 99))
+def test_flash_equals_dense_attention(n_queries, n_keys, masked, seed):
+    tokens = inputs(n_queries, seed, n_keys)
+    mask = torch.rand(2, 1, n_queries, n_keys, generator=seeded(seed)) < 0.01 if masked else None  # some rows empty
+    expected, _ = scaled_dot_product_attention(*tokens, mask)
+    assert_equal(flash_attention(*tokens, mask)[0], expected, tokens)
+
+
+@pytest.mark.parametrize("n_tokens", [1, 255, 256, 257, 600])
+def test_causal_flash_equals_dense_attention(n_tokens):
+    tokens, mask = inputs(n_tokens), padding_mask(torch.tensor([n_tokens, 1 + n_tokens // 2]).clamp(max=n_tokens))
+    seen = causal_mask(n_tokens) & mask
+    assert_equal(flash_attention(*tokens, mask, causal=True)[0], scaled_dot_product_attention(*tokens, seen)[0], tokens)
+
+
+@torch.no_grad()
+def test_flash_holds_for_scores_of_ten_thousand():
+    query, key, value = (tokens.detach().float() for tokens in inputs(600))
+    query = query * 1e4
+    expected, _ = scaled_dot_product_attention(query.double(), key.double(), value.double())
+    torch.testing.assert_close(flash_attention(query, key, value)[0].double(), expected, atol=1e-2, rtol=0)
+
+
+@torch.no_grad()
+def test_flash_and_chunks_never_hold_the_matrix():
+    tokens = [tokens.detach().float() for tokens in inputs(2048)]
+    matrix = 2 * 3 * 2048**2 * 4  # bytes of one copy of the weights
+    assert peak_memory(lambda: scaled_dot_product_attention(*tokens)) > matrix
+    assert peak_memory(lambda: flash_attention(*tokens)) < matrix / 3
+    assert peak_memory(lambda: chunked_attention(*tokens)) < matrix / 3
+
+
+@torch.no_grad()
+def test_linformer_with_a_slot_for_each_key_is_dense_attention():
+    tokens = inputs(50)
+    attention = LinformerAttention(64, 64).double()
+    attention.blend_keys.data = attention.blend_values.data = torch.eye(64, dtype=torch.float64)[:, :64]
+    query, key, value = tokens
+    padded = [torch.nn.functional.pad(each, (0, 0, 0, 14)) for each in (key, value)]
+    expected, _ = scaled_dot_product_attention(query, *padded)  # the unused slots hold zeros
+    torch.testing.assert_close(attention(*tokens)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("window must be 1 or more", lambda: LongformerAttention(0)),
+        ("n_global 0 or more, got 3 and -1", lambda: LongformerAttention(3, n_global=-1)),
+        ("layout must have shape", lambda: BlockSparseAttention(torch.ones(2, 3).bool(), 4)),
+        ("block_size must be 1 or more, got 0", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 0)),
+        ("at most 8 tokens", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 4)(*inputs(9))),
+        ("need_weights must be False", lambda: flash_attention(*inputs(3), need_weights=True)),
+        ("as many tokens as query, 3, got 4", lambda: flash_attention(*inputs(3, n_keys=4), causal=True)),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_layout_is_boolean():
+    with pytest.raises(TypeError, match="layout must be boolean, got torch.float32"):
+        BlockSparseAttention(torch.ones(2, 2), 4)

@@ -1,0 +1,97 @@
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attention_course import causal_mask, padding_mask
+from attention_course.efficient.reformer import SELF, LSHAttention
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def inputs(n_tokens, seed=0):
+    query, value = torch.randn(2, 2, 3, n_tokens, 8, generator=seeded(seed), dtype=torch.float64)
+    return query, value
+
+
+def reference(query, value, mask):
+    """Dense attention with keys of length 1, in which a token's score with itself is the last resort."""
+    scores = query @ F.normalize(query, dim=-1).transpose(-2, -1) * query.size(-1) ** -0.5
+    scores = scores.masked_fill(torch.eye(query.size(-2), dtype=torch.bool), SELF)
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
+    return weights.masked_fill(~mask, 0.0) @ value
+
+
+class OneBucket(LSHAttention):
+    def buckets(self, query):
+        return torch.zeros(query.shape[:-1], dtype=torch.long)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize(("n_tokens", "bucket_size"), [(1, 64), (7, 8), (64, 64), (64, 32), (60, 32)])
+@torch.no_grad()
+def test_where_all_tokens_meet_it_is_dense_attention(causal, n_tokens, bucket_size):
+    query, value = inputs(n_tokens)
+    mask = padding_mask(torch.tensor([n_tokens, (n_tokens + 1) // 2]))
+    seen = mask & causal_mask(n_tokens) if causal else mask & torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+    output, _ = OneBucket(bucket_size, 2, causal=causal)(query, query, value, mask)
+    torch.testing.assert_close(output, reference(query, value, seen))
+
+
+@torch.no_grad()
+def test_buckets_are_balanced_and_neighbours_share_them():
+    generator = seeded()
+    centres = F.normalize(torch.randn(1, 1, 512, 32, generator=generator), dim=-1)
+    near = F.normalize(centres + 0.02 * torch.randn(centres.shape, generator=generator), dim=-1)
+    attention = LSHAttention(64, generator=seeded())
+    together = attention.buckets(torch.cat([centres, near], dim=2))  # 1,024 tokens: 16 buckets
+    assert together.max() < 16 and together.flatten().bincount(minlength=16).min() > 20
+    first, second = together.split(512, dim=2)
+    assert (first == second).float().mean() > 0.8
+    assert (first == second.roll(1, dims=2)).float().mean() < 0.2
+
+
+@torch.no_grad()
+def test_more_rounds_find_more_of_the_largest_keys():
+    generator = seeded()
+    query = torch.randn(1, 1, 1024, 16, generator=generator)
+    keys = F.normalize(query, dim=-1)
+    scores = (query @ keys.transpose(-2, -1))[0, 0].fill_diagonal_(-torch.inf)
+    top = scores.topk(16).indices
+    found, met = [], torch.zeros(1024, 1024, dtype=torch.bool)
+    attention = LSHAttention(64, generator=seeded())
+    for _ in range(16):
+        buckets = attention.buckets(query)[0, 0]
+        met |= buckets[:, None] == buckets
+        found.append(met.gather(1, top).float().mean().item())
+    assert found == sorted(found)
+    assert found[0] < 0.4 < 0.7 < found[-1]
+
+
+@torch.no_grad()
+def test_the_error_falls_with_rounds_where_tokens_form_clusters():
+    generator = seeded()
+    centres = 6 * F.normalize(torch.randn(1, 1, 32, 16, generator=generator), dim=-1)
+    query = centres.repeat_interleave(32, dim=2) + 0.3 * torch.randn(1, 1, 1024, 16, generator=generator)
+    query, value = query * 16**0.5, torch.randn(1, 1, 1024, 16, generator=generator)
+    expected = reference(query, value, torch.ones(1024, 1024, dtype=torch.bool))
+
+    def error(n_rounds):
+        runs = [LSHAttention(64, n_rounds, generator=seeded(seed))(query, query, value)[0] for seed in range(3)]
+        return sum((run - expected).norm() / expected.norm() for run in runs) / 3
+
+    errors = [error(n_rounds) for n_rounds in (1, 4, 16)]
+    assert errors[0] > errors[1] > errors[2]
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("bucket_size and n_rounds must be 1 or more, got 0 and 4", lambda: LSHAttention(0)),
+        ("key must be the query", lambda: LSHAttention()(inputs(5)[0], inputs(5, seed=1)[0], inputs(5)[1])),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
