@@ -4,6 +4,9 @@ from attention_course.exercises import (
     bottleneck,
     classifiers,
     cross_attention,
+    efficient,
+    flash,
+    many_devices,
     masking,
     multi_head,
     positions,
@@ -23,6 +26,9 @@ CHAPTERS = (
     cross_attention,
     transformer,
     classifiers,
+    efficient,
+    flash,
+    many_devices,
 )
 EXERCISES = {exercise.id: exercise for chapter in CHAPTERS for exercise in chapter.EXERCISES}
 

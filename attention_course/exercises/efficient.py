@@ -1,0 +1,3 @@
+"""Exercises of the chapter on efficient variants."""
+
+EXERCISES = ()

@@ -1,0 +1,3 @@
+"""Exercises of the chapter on exact attention without the matrix."""
+
+EXERCISES = ()

@@ -1,0 +1,3 @@
+"""Exercises of the chapter on attention across machines."""
+
+EXERCISES = ()
