@@ -1,6 +1,7 @@
-"""What every efficient mechanism asks of its inputs."""
+"""What every efficient mechanism asks of its inputs, and how it takes them apart and puts them together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -56,8 +57,15 @@ def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterato
     return zip(keys, values, masks, strict=True)
 
 
-def mask_slice(mask: Tensor | None, start: int, end: int) -> Tensor:
-    """The columns of the mask `(..., 1, n_keys)` from `start` to `end`; `True` where there is none."""
-    if mask is None or mask.size(-1) == 1:
-        return torch.tensor(True) if mask is None else mask
-    return mask[..., start:end]
+def join(pieces: Iterable[Tensor], n_tokens: int) -> Tensor:
+    """Pieces `(batch, heads, tokens, features)`, which may be made one by one, as one tensor of `n_tokens` tokens."""
+    pieces = iter(pieces)
+    first = next(pieces)
+    if first.requires_grad:  # autograd would copy all that is written so far with each piece
+        return torch.cat([first, *pieces], dim=-2)
+    joined = first.new_empty(*first.shape[:-2], n_tokens, first.size(-1))
+    end = 0
+    for piece in chain([first], pieces):
+        start, end = end, end + piece.size(-2)
+        joined[..., start:end, :] = piece
+    return joined

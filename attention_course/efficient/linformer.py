@@ -45,4 +45,5 @@ class LinformerAttention(nn.Module):
 
     @staticmethod
     def _blend(weights: Tensor, tokens: Tensor) -> Tensor:
-        return weights[:, : tokens.size(-2)].to(tokens.dtype) @ tokens
+        # Not `weights @ tokens`, which copies the tokens where weights are to be learnt.
+        return torch.einsum("rn,bhnd->bhrd", weights[:, : tokens.size(-2)].to(tokens.dtype), tokens)

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.efficient.inputs import check, check_self_attention, mask_slice
+from attention_course.efficient.inputs import check, check_self_attention, join
 
-SMALLEST_BLOCK = 64  # smaller matrices would leave a core idle between them
+SMALLEST_BLOCK = 64  # queries that share a window of keys: fewer would be too little work at a time
+OUT_OF_REACH = 2**40  # the place of a key that no query may see
 
 
 class LongformerAttention(nn.Module):
@@ -34,11 +35,11 @@ class LongformerAttention(nn.Module):
 
     def dense_mask(self, n_tokens: int, *, device=None) -> Tensor:
         """What may be seen, as the boolean mask `(n_tokens, n_tokens)` that is never built here."""
-        position = torch.arange(n_tokens, device=device)
-        seen = self._near(position, position) | (position < self.n_global)
+        place = torch.arange(n_tokens, device=device)
+        seen = self._near(place[:, None] - place) | (place < self.n_global)
         if self.causal:
-            return seen & (position[:, None] >= position)
-        return seen | (position[:, None] < self.n_global)
+            return seen & (place[:, None] >= place)
+        return seen | (place[:, None] < self.n_global)
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention` under `dense_mask`; returns `(output, None)`.
@@ -48,35 +49,59 @@ class LongformerAttention(nn.Module):
         """
         check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         check_self_attention(query, key)
-        n_global = min(self.n_global, query.size(-2))
-        # Blocks as long as the window: what a block may see lies in itself and in its two neighbours.
-        queries, keys, values = (tokens.split(self.block_size, dim=-2) for tokens in (query, key, value))
-        position = torch.arange(query.size(-2), device=query.device).split(self.block_size)
-        outputs = []
-        for block, q in enumerate(queries):
-            near = slice(max(block - 1, 0), block + (1 if self.causal else 2))
-            k, v, at = list(keys[near]), list(values[near]), torch.cat(position[near])
-            seen = self._near(position[block], at) & (at >= n_global)
-            seen = seen & mask_slice(mask, at[0], at[-1] + 1)
-            if n_global:
-                k, v = [key[..., :n_global, :], *k], [value[..., :n_global, :], *v]
-                seen = self._with_global(seen, position[block], n_global, mask)
-            outputs.append(
-                scaled_dot_product_attention(q, torch.cat(k, -2), torch.cat(v, -2), seen, need_weights=False)[0]
-            )
-        output = torch.cat(outputs, dim=-2)
+        n_tokens, n_global = query.size(-2), min(self.n_global, query.size(-2))
+        place = torch.arange(n_tokens, device=query.device).view(1, n_tokens, 1)
+        key_place = place
+        if mask is not None:  # a hidden key is put where no window reaches
+            visible = mask.expand(*key.shape[:2], 1, n_tokens).transpose(-2, -1).flatten(0, 1)
+            key_place = place.where(visible, OUT_OF_REACH)
+        queries, keys, values = (tokens.flatten(0, 1) for tokens in (query, key, value))  # (batch * heads, n_tokens, d)
+        output = join(self._blocks(queries, keys, values, place, key_place, n_global), n_tokens)
+        output = output.unflatten(0, query.shape[:2])
         if n_global and not self.causal:
             everywhere, _ = scaled_dot_product_attention(query[..., :n_global, :], key, value, mask, need_weights=False)
             output = torch.cat([everywhere, output[..., n_global:, :]], dim=-2)
         return output, None
 
-    def _near(self, query_position: Tensor, key_position: Tensor) -> Tensor:
-        distance = query_position[:, None] - key_position
+    def _blocks(self, query, key, value, place, key_place, n_global):
+        """Outputs of the first queries, of all whose window lies inside the sequence at once, and of the last."""
+        n_tokens, size, left = query.size(1), self.block_size, self.window
+        right = 0 if self.causal else self.window
+        n_blocks = max((n_tokens - left - right) // size, 0)
+        first = left if n_blocks else n_tokens
+        last = first + n_blocks * size
+        front = tuple(tokens[:, None, :n_global] for tokens in (key, value, key_place))
+        if n_global:  # they stand in front of every window
+            key_place = key_place.where(place >= n_global, OUT_OF_REACH)
+        queries, keys = (query, place), (key, value, key_place)
+
+        def edge(rows, columns):
+            return self._attend(*(t[:, None, rows] for t in queries), *(t[:, None, columns] for t in keys), front)
+
+        yield edge(slice(0, first), slice(0, first + right))
+        if n_blocks:
+            q, q_place = (t[:, first:last].unflatten(1, (n_blocks, size)) for t in queries)
+            # Windows overlap, and unfold shows them without a copy: (batch * heads, n_blocks, left + size + right, d).
+            k, v, k_place = (t.unfold(1, left + size + right, size).transpose(-2, -1) for t in keys)
+            if key_place is place:  # then the mask of one block is that of all
+                q_place, k_place = q_place[:, :1], k_place[:, :1]
+            yield self._attend(q, q_place, k, v, k_place, front)
+        if last < n_tokens:
+            yield edge(slice(last, n_tokens), slice(last - left, n_tokens))
+
+    def _attend(self, query, query_place, key, value, key_place, front):
+        """Blocks of queries `(batch * heads, blocks, rows, d)` on theirs of the keys, and on the global ones."""
+        seen = self._near(query_place - key_place.transpose(-2, -1))
+        if self.n_global:
+            global_key, global_value, global_place = front
+            ahead = query_place - global_place.transpose(-2, -1)
+            seen_global = ahead >= 0 if self.causal else ahead > -OUT_OF_REACH // 2
+            seen = torch.cat([seen_global.expand(*seen.shape[:-1], -1), seen], dim=-1)
+            key = torch.cat([global_key.expand(-1, key.size(1), -1, -1), key], dim=-2)
+            value = torch.cat([global_value.expand(-1, value.size(1), -1, -1), value], dim=-2)
+        output, _ = scaled_dot_product_attention(query, key, value, seen, need_weights=False)
+        return output.flatten(1, 2)
+
+    def _near(self, distance: Tensor) -> Tensor:
         near = distance.abs() <= self.window
         return near & (distance >= 0) if self.causal else near
-
-    def _with_global(self, seen: Tensor, query_position: Tensor, n_global: int, mask: Tensor | None) -> Tensor:
-        """The mask with columns for the global keys in front."""
-        earlier = query_position[:, None] >= torch.arange(n_global, device=seen.device)
-        seen_global = (earlier if self.causal else torch.ones_like(earlier)) & mask_slice(mask, 0, n_global)
-        return torch.cat([seen_global, seen], dim=-1)

@@ -10,11 +10,10 @@ exponentially with the lengths of queries and keys.
 import torch
 from torch import Tensor, nn
 
-from attention_course.efficient.inputs import check, check_self_attention, hide, tiles
+from attention_course.efficient.inputs import check, check_self_attention, hide, join, tiles
 from attention_course.efficient.linear import RunningSums
 
 TILE = 256  # tokens whose features are held at once
-CHUNK = 128  # tokens that see each other through a small matrix, and earlier ones through the sums
 
 
 def orthogonal_gaussian(n_features: int, d_head: int, generator: torch.Generator | None = None) -> Tensor:
@@ -65,7 +64,8 @@ class PerformerAttention(nn.Module):
         check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         if query.size(-1) != self.directions.size(1):
             raise ValueError(f"query must have d_head = {self.directions.size(1)}, got {query.size(-1)}")
-        return (self._causal if self.causal else self._full)(query, key, value, mask), None
+        attend = self._causal if self.causal else self._full
+        return join(attend(query, key, value, mask), query.size(-2)), None
 
     def log_features(self, tokens: Tensor) -> Tensor:
         """Logarithms of the features of queries or keys, `(..., d_head)` to `(..., n_features)`."""
@@ -82,16 +82,15 @@ class PerformerAttention(nn.Module):
         sums = _ScaledSums(value, len(self.directions))
         for k, v, seen in tiles(TILE, key, value, mask):
             sums.add(sums.features(self.log_features(k), seen), v)
-        return torch.cat([sums.read(self._query_features(q)) for q in query.split(TILE, -2)], dim=-2)
+        for q in query.split(TILE, dim=-2):
+            yield sums.read(self._query_features(q))
 
     def _causal(self, query, key, value, mask):
         check_self_attention(query, key)
-        sums, outputs = _ScaledSums(value, len(self.directions)), []
-        for q, (k, v, seen) in zip(query.split(CHUNK, -2), tiles(CHUNK, key, value, mask), strict=True):
-            k = sums.features(self.log_features(k), seen)
-            outputs.append(sums.read_causal(self._query_features(q), k, v))
-            sums.add(k, v)
-        return torch.cat(outputs, dim=-2)
+        sums = _ScaledSums(value, len(self.directions))
+        for q, (k, v, seen) in zip(query.split(TILE, -2), tiles(TILE, key, value, mask), strict=True):
+            key_features = sums.features(self.log_features(k), seen)
+            yield sums.add_and_read(self._query_features(q), key_features, v)
 
 
 class _ScaledSums(RunningSums):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attention_course.efficient.inputs import check, check_self_attention
 
-GROUP = 8  # chunks whose scores are held at once
+GROUP = 64  # chunks whose scores are held at once
 SELF = -1e5  # a token's score with itself: the last resort of one that finds nobody else
 
 
@@ -29,6 +29,8 @@ class LSHAttention(nn.Module):
     Raises:
         ValueError: If `bucket_size` or `n_rounds` is below 1.
     """
+
+    shared_query_key = True  # MultiHeadAttention then projects queries and keys alike
 
     def __init__(
         self,
@@ -55,8 +57,8 @@ class LSHAttention(nn.Module):
         if key is not query and not torch.equal(key, query):
             raise ValueError("key must be the query: LSH attention has one projection for both")
         rounds = [self._round(query, value, mask) for _ in range(self.n_rounds)]
-        outputs, log_sums = (torch.stack(each) for each in zip(*rounds, strict=True))
-        return (log_sums.softmax(0) * outputs).sum(0), None
+        shares = torch.stack([log_sum for _, log_sum in rounds]).softmax(0)
+        return sum(share * output for share, (output, _) in zip(shares, rounds, strict=True)), None
 
     def buckets(self, query: Tensor) -> Tensor:
         """The bucket of each token under new random directions: integers `(batch, heads, tokens)`."""
@@ -65,52 +67,48 @@ class LSHAttention(nn.Module):
             return torch.zeros(query.shape[:-1], dtype=torch.long, device=query.device)
         directions = torch.randn(query.size(1), query.size(-1), n_buckets // 2, generator=self.generator)
         turned = query.detach() @ directions.to(query)
-        return torch.cat([turned, -turned], dim=-1).argmax(-1)
+        # Each direction and its opposite is a bucket: the largest product in size, and its sign.
+        nearest = turned.abs().argmax(-1, keepdim=True)
+        return (nearest + n_buckets // 2 * (turned.gather(-1, nearest) < 0)).squeeze(-1)
 
     def _round(self, query, value, mask):
         """One hashing's output `(batch, heads, tokens, d_v)` and logarithm of the sum of exponentials `(..., 1)`."""
         n_tokens, size = query.size(-2), self.bucket_size
-        order = self.buckets(query).argsort(dim=-1, stable=True)  # within a bucket, by position
-        filler = -n_tokens % size
+        order = self.buckets(query).argsort(dim=-1, stable=True).flatten(0, 1)  # within a bucket, by position
+        place = F.pad(order, (0, -n_tokens % size), value=n_tokens)  # n_tokens stands for filler
+        # The last chunk stands in front of the first, whose predecessor it is, unless that is the chunk itself.
+        last = place[:, -size:]
+        place = torch.cat([last if place.size(1) > size else torch.full_like(last, n_tokens), place], dim=1)
+        sequence = torch.arange(len(place), device=place.device).unsqueeze(1)  # all sequences and heads in one line
+        pick = (sequence * n_tokens + place.clamp(max=n_tokens - 1)).flatten()
+        queries, values = (tokens.flatten(0, 2).index_select(0, pick) for tokens in (query, value))
+        hidden = place.flatten() == n_tokens
+        if mask is not None:
+            hidden = hidden | ~mask.expand(*query.shape[:2], 1, n_tokens).flatten()[pick]
+        output, log_sum = self._chunks(queries, values, place.flatten(), hidden)
+        rank = sequence * place.size(1) + size + order.argsort(-1)  # where each token went
+        return tuple(each.index_select(0, rank.flatten()).view(*query.shape[:3], -1) for each in (output, log_sum))
 
-        def chunked(tokens):
-            picked = tokens.gather(2, order.unsqueeze(-1).expand(-1, -1, -1, tokens.size(-1)))
-            return F.pad(picked, (0, 0, 0, filler)).unflatten(2, (-1, size))  # (batch, heads, chunks, size, features)
-
-        place = F.pad(order, (0, filler), value=n_tokens).unflatten(2, (-1, size))  # n_tokens stands for filler
-        real = self._is_real(place, mask, n_tokens)
-        queries, values = chunked(query), chunked(value)
-        keys = F.normalize(queries, dim=-1)
-        if queries.size(2) > 1:
-            keys, values, key_place, real = (
-                torch.cat([tokens.roll(1, dims=2), tokens], dim=3) for tokens in (keys, values, place, real)
-            )
-        else:
-            key_place = place
-        groups = zip(
-            *(tokens.split(GROUP, dim=2) for tokens in (queries, keys, values, place, key_place, real)), strict=True
-        )
-        outputs, log_sums = zip(*(self._attend(*group) for group in groups), strict=True)
-        back = order.argsort(-1).unsqueeze(-1)  # where each token went
-        output, log_sum = (torch.cat(parts, dim=2).flatten(2, 3) for parts in (outputs, log_sums))
-        return output.gather(2, back.expand(-1, -1, -1, value.size(-1))), log_sum.gather(2, back)
-
-    def _attend(self, query, key, value, place, key_place, real):
-        """Each chunk's queries on its keys, `place` telling where in the sequence both stand."""
-        scores = query @ key.transpose(-2, -1) * query.size(-1) ** -0.5
-        scores = scores.masked_fill(place.unsqueeze(-1) == key_place.unsqueeze(-2), SELF)
-        allowed = real.unsqueeze(-2)
-        if self.causal:
-            allowed = allowed & (place.unsqueeze(-1) >= key_place.unsqueeze(-2))
-        scores = scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
-        log_sum = scores.logsumexp(-1, keepdim=True)
-        weights = (scores - log_sum).exp().masked_fill(~allowed, 0.0)
-        return weights @ value, log_sum
-
-    @staticmethod
-    def _is_real(place: Tensor, mask: Tensor | None, n_tokens: int) -> Tensor:
-        """Which of the sorted tokens are neither filler nor hidden by the mask."""
-        if mask is None:
-            return place < n_tokens
-        seen = mask.squeeze(-2).expand(*place.shape[:2], n_tokens)
-        return F.pad(seen, (0, 1), value=False).gather(2, place.flatten(2)).view_as(place)
+    def _chunks(self, query, value, place, hidden):
+        """Each chunk of tokens in a line, `(n, d)`, on itself and the chunk before; zeros for the first chunk."""
+        size = self.bucket_size
+        key = F.normalize(query, dim=-1) * query.size(-1) ** -0.5
+        bounded = self.causal or hidden.any()
+        own = [tokens.unflatten(0, (-1, size))[1:].split(GROUP) for tokens in (query, place)]
+        pairs = [tokens.unfold(0, 2 * size, size).split(GROUP) for tokens in (key, value, place, hidden)]  # no copy
+        outputs, log_sums = [value.new_zeros(size, value.size(-1))], [value.new_zeros(size, 1)]
+        for queries, query_place, keys, values, key_place, is_hidden in zip(*own, *pairs, strict=True):
+            scores = queries @ keys  # (chunks, size, 2 * size)
+            scores.diagonal(size, 1, 2).fill_(SELF)
+            if bounded:
+                unseen = is_hidden.unsqueeze(1)
+                if self.causal:
+                    unseen = unseen | (query_place.unsqueeze(2) < key_place.unsqueeze(1))
+                scores = scores.masked_fill_(unseen, torch.finfo(scores.dtype).min)
+            weights = scores.softmax(-1)
+            # log-sum = score - log weight whichever key is taken; the largest weight is far from 0.
+            log_sums.append((scores.amax(-1, keepdim=True) - weights.amax(-1, keepdim=True).log()).flatten(0, 1))
+            if bounded:
+                weights = weights.masked_fill(unseen, 0.0)
+            outputs.append((weights @ values.transpose(1, 2)).flatten(0, 1))
+        return torch.cat(outputs), torch.cat(log_sums)
