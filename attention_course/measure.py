@@ -92,6 +92,7 @@ def peak_memory(function: Callable[[], object], device: torch.device | str = "cp
         return torch.cuda.max_memory_allocated(device) - before
     if kind != "cpu":
         raise ValueError(f"device must be the CPU or a CUDA device, got {device}")
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # or the profiler reports each start and stop
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, profile_memory=True) as profiler:
         result = function()

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 import torch
 from matplotlib.axes import Axes
 
@@ -16,6 +15,8 @@ MARKERS = ["o", "s", "^", "D", "v"]
 
 def set_style() -> None:
     """Set fonts, grid, size and colours of every later figure, and sharp PNGs in notebooks."""
+    import seaborn as sns  # takes longer to import than the rest of the package together
+
     sns.set_theme(
         style="whitegrid",
         font_scale=1.1,
@@ -74,6 +75,8 @@ def heatmap(
     for name, labels, size in (("queries", queries, weights.shape[0]), ("keys", keys, weights.shape[1])):
         if labels is not None and len(labels) != size:
             raise ValueError(f"{name} must have {size} labels, got {len(labels)}")
+    import seaborn as sns  # late, as in set_style
+
     ax = ax or plt.subplots()[1]
     sns.heatmap(
         weights,
