@@ -6,6 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+MOST_FOLDED = 256  # queries up to which a group's stand in line; beyond, copies of the keys weigh less than of the mask
+
 
 def scaled_dot_product_attention(
     query: Tensor,
@@ -55,7 +57,7 @@ def scaled_dot_product_attention(
         scale = query.size(-1) ** -0.5
 
     if not need_weights:
-        attn_mask = _merge(mask, bias, temperature)
+        attn_mask = _merge(mask, bias, temperature, query.dim())
         output = F.scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p=dropout, scale=scale / temperature
         )
@@ -66,6 +68,58 @@ def scaled_dot_product_attention(
         scores = scores + bias
     weights = masked_softmax(scores / temperature, mask)
     return F.dropout(weights, dropout) @ value, weights
+
+
+def grouped_query_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    dropout: float = 0.0,
+    need_weights: bool = True,
+) -> tuple[Tensor, Tensor | None]:
+    """As `scaled_dot_product_attention`, with groups of query heads that share a head of keys and values.
+
+    Shazeer 2019, arXiv:1911.02150 (one head for all); Ainslie et al. 2023, arXiv:2305.13245. The queries of a group
+    read the same keys, so they can stand in line as if they were queries of one head: keys and values are not copied
+    for each of them. In decoding, where the copy would take longer than the attention, that is what is done.
+
+    Args:
+        query: `(batch, n_heads, n_queries, d_k)`.
+        key: `(batch, n_kv_heads, n_keys, d_k)`; `n_kv_heads` divides `n_heads`, and neighbouring query heads share.
+        value: `(batch, n_kv_heads, n_keys, d_v)`.
+        mask: Boolean, broadcastable to `(batch, n_heads, n_queries, n_keys)`; `True` = may attend.
+        scale: As for `scaled_dot_product_attention`.
+        dropout: As for `scaled_dot_product_attention`.
+        need_weights: As for `scaled_dot_product_attention`.
+
+    Returns:
+        The output `(batch, n_heads, n_queries, d_v)` and the weights `(batch, n_heads, n_queries, n_keys)` or `None`.
+
+    Raises:
+        TypeError: As `scaled_dot_product_attention`.
+        ValueError: As `scaled_dot_product_attention`; if the numbers of heads do not divide.
+    """
+    for name, tensor in (("query", query), ("key", key), ("value", value)):
+        if tensor.dim() != 4:
+            raise ValueError(f"{name} must have shape (batch, heads, tokens, features), got {tuple(tensor.shape)}")
+    n_heads, n_kv_heads, n_queries = query.size(1), key.size(1), query.size(2)
+    if n_kv_heads < 1 or n_heads % n_kv_heads:
+        raise ValueError(f"key's heads must divide the query's, {n_heads}, got {n_kv_heads}")
+    if mask is not None:
+        _check_mask(mask, (*query.shape[:-1], key.size(-2)))
+    options = {"scale": scale, "dropout": dropout, "need_weights": need_weights}
+    group = n_heads // n_kv_heads
+    if n_queries > MOST_FOLDED:
+        key, value = _repeat_heads(key, n_heads), _repeat_heads(value, n_heads)
+        return scaled_dot_product_attention(query, key, value, mask, **options)
+    query = query.reshape(query.size(0), n_kv_heads, group * n_queries, query.size(3))
+    mask = None if mask is None else _fold_mask(mask, n_heads, group, n_queries)
+    output, weights = scaled_dot_product_attention(query, key, value, mask, **options)
+    output = output.unflatten(2, (group, n_queries)).flatten(1, 2)
+    return output, None if weights is None else weights.unflatten(2, (group, n_queries)).flatten(1, 2)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -148,10 +202,12 @@ class MultiHeadAttention(nn.Module):
         dropout: Probability of dropping an attention weight in training.
         bias: Whether the four projections have biases.
         attention: The mechanism: any `attention(query, key, value, mask, *, dropout, need_weights)`
-            on `(batch, n_heads, tokens, d_head)` that returns `(output, weights)`.
+            on `(batch, n_heads, tokens, d_head)` that returns `(output, weights)`. To one whose attribute
+            `shared_query_key` is true, such as `LSHAttention`, the layer gives its queries as keys, too.
 
     Raises:
-        ValueError: If the numbers do not divide each other.
+        ValueError: If the numbers do not divide each other, or fewer key-value heads than query heads are to
+            share one projection with them.
     """
 
     def __init__(
@@ -175,7 +231,12 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
         self.attention = attention
         self.query_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.key_proj = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
+        if getattr(attention, "shared_query_key", False):
+            if n_kv_heads < n_heads:
+                raise ValueError(f"n_kv_heads must be n_heads = {n_heads} where keys are queries, got {n_kv_heads}")
+            self.key_proj = self.query_proj
+        else:
+            self.key_proj = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
         self.value_proj = nn.Linear(d_model, n_kv_heads * self.d_head, bias=bias)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias)
 
@@ -216,16 +277,20 @@ class MultiHeadAttention(nn.Module):
                 raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
 
         q = self._split(self.query_proj(query), self.n_heads)  # (batch, n_heads, n_queries, d_head)
-        k = self._split(self.key_proj(key), self.n_kv_heads)  # (batch, n_kv_heads, n_keys, d_head)
+        shared = self.key_proj is self.query_proj and key is query
+        k = q if shared else self._split(self.key_proj(key), self.n_kv_heads)  # (batch, n_kv_heads, n_keys, d_head)
         v = self._split(self.value_proj(value), self.n_kv_heads)
         if cache is not None:
             k, v = cache.append(k, v)
+        attention = self.attention
         if self.n_kv_heads < self.n_heads:
-            group = self.n_heads // self.n_kv_heads
-            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+            if attention is scaled_dot_product_attention:
+                attention = grouped_query_attention
+            else:
+                k, v = (_repeat_heads(tokens, self.n_heads) for tokens in (k, v))
 
         dropout = self.dropout if self.training else 0.0
-        heads, weights = self.attention(q, k, v, mask, dropout=dropout, need_weights=need_weights)
+        heads, weights = attention(q, k, v, mask, dropout=dropout, need_weights=need_weights)
         joined = heads.transpose(1, 2).flatten(-2)  # (batch, n_queries, d_model)
         return self.out_proj(joined), weights
 
@@ -238,12 +303,30 @@ class MultiHeadAttention(nn.Module):
         return f"d_model={self.d_model}, n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads}"
 
 
-def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float) -> Tensor | None:
-    """One `attn_mask` for PyTorch's kernel: boolean, or additive where there is a bias."""
-    if bias is None:
+def _repeat_heads(tokens: Tensor, n_heads: int) -> Tensor:
+    """`(batch, n_kv_heads, tokens, features)` to as many heads as the queries have, each copied for its group."""
+    return tokens.repeat_interleave(n_heads // tokens.size(1), dim=1)
+
+
+def _fold_mask(mask: Tensor, n_heads: int, group: int, n_queries: int) -> Tensor:
+    """The mask for queries that stand in line, head after head of their group."""
+    by_head = mask.dim() > 2 and mask.size(-3) > 1
+    if not by_head and (mask.dim() < 2 or mask.size(-2) == 1):  # the same for all of them
         return mask
-    bias = bias / temperature
-    return bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+    heads = n_heads if by_head else group
+    mask = mask.expand(*mask.shape[:-3], heads, n_queries, mask.size(-1))
+    return mask.unflatten(-3, (-1, group)).flatten(-3, -2)  # (..., n_kv_heads or 1, group * n_queries, n_keys)
+
+
+def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float, n_dims: int) -> Tensor | None:
+    """One `attn_mask` for PyTorch's kernel: boolean, or additive where there is a bias; in all the dimensions.
+
+    (With fewer dimensions than the queries, other than two, PyTorch takes a kernel that stores the weights.)
+    """
+    if bias is not None:
+        bias = bias / temperature
+        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+    return None if mask is None else mask[(None,) * (n_dims - mask.dim())]
 
 
 def check_inputs(query, key, value, mask, bias):

@@ -24,7 +24,9 @@ class CausalLanguageModel(nn.Module):
         n_kv_heads: Number of key-value heads; `n_heads` if left out.
         positions: A module that adds positions to the tokens, `positions(tokens, start)`.
         attention: The mechanism of every block, as for `MultiHeadAttention`. Each block gets a copy, so that a
-            mechanism with parameters learns them layer by layer.
+            mechanism with parameters learns them layer by layer. One whose attribute `causal` is true, such as
+            `LinearAttention(causal=True)`, hides the future itself: the model then makes no causal mask, and as
+            such a mechanism works on whole sequences, there are no caches.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class CausalLanguageModel(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(n_symbols, d_model)
         self.positions = positions
+        self.masks_itself = getattr(attention, "causal", False)
         self.blocks = nn.ModuleList(
             Block(d_model, n_heads, n_kv_heads, attention=deepcopy(attention)) for _ in range(n_layers)
         )
@@ -59,17 +62,26 @@ class CausalLanguageModel(nn.Module):
 
         Args:
             symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
-            mask: Boolean, `True` = may attend; `causal_mask` if left out.
+            mask: Boolean, `True` = may attend; `causal_mask` if left out. Where the mechanism hides the future
+                itself, the mask can only hide more.
             need_weights: Whether to return the weights of every block.
             caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
 
         Returns:
             Logits `(batch, n_tokens, n_symbols)`, and for each block the weights
             `(batch, n_heads, n_tokens, n_keys)`, or `None`.
+
+        Raises:
+            ValueError: If caches are given, and the mechanism hides the future itself.
         """
+        if caches is not None and self.masks_itself:
+            raise ValueError(
+                "caches must be None (in generate: use_cache=False): attention that is causal by itself works on "
+                f"whole sequences, got {len(caches)} caches"
+            )
         start = 0 if caches is None else len(caches[0])
         n_new = symbols.size(1)
-        if mask is None and n_new > 1:  # one token alone is the newest, and may see them all
+        if mask is None and n_new > 1 and not self.masks_itself:  # one token alone is the newest, and may see them all
             mask = causal_mask(n_new, start + n_new, device=symbols.device)
         tokens = self.embedding(symbols)  # (batch, n_symbols, d_model)
         if self.positions is not None:
@@ -107,7 +119,8 @@ class CausalLanguageModel(nn.Module):
             The prompt and what follows: `(batch, n_prompt + n_tokens)`.
 
         Raises:
-            ValueError: If the prompt is empty or the temperature is negative.
+            ValueError: If the prompt is empty, the temperature is negative, or a cache is to be used with a mechanism
+                that hides the future itself.
         """
         if prompt.dim() != 2 or prompt.size(1) == 0:
             raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")

@@ -80,6 +80,16 @@ def test_fused_equals_materialised_forward_and_backward(shape, with_bias):
         torch.testing.assert_close(fused, materialised, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_a_mask_of_the_keys_alone_has_one_dimension(with_bias):
+    torch.manual_seed(0)
+    query, key, value, mask = *torch.randn(3, 2, 5, 8), torch.tensor([True, False, True, True, False])
+    bias = torch.randn(5) if with_bias else None
+    materialised, _ = scaled_dot_product_attention(query, key, value, mask, bias=bias)
+    fused, _ = scaled_dot_product_attention(query, key, value, mask, bias=bias, need_weights=False)
+    torch.testing.assert_close(fused, materialised, atol=1e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_a_query_that_sees_nothing_gets_zeros_and_zero_gradients(need_weights):
     inputs = [torch.randn(1, 1, 3, 4, requires_grad=True) for _ in range(3)]

@@ -1,0 +1,118 @@
+"""Attention with any score and any mask that a small function can state, through PyTorch's FlexAttention.
+
+Dong et al. 2024, arXiv:2412.05496. On a GPU the functions are compiled into the fused kernel: no matrix of scores or
+biases is stored, and blocks of keys that no query of a block may see are skipped. On a CPU, where PyTorch's own form
+has no gradient and is traced anew for each length, the functions are applied to the whole matrix of scores.
+"""
+
+from collections.abc import Callable
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+
+from attention_course.attention import check_inputs, masked_softmax
+
+try:
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+except ImportError:  # before PyTorch 2.5
+    flex_attention = None
+
+
+class FlexAttention(nn.Module):
+    """Exact attention whose scores and mask are functions of positions.
+
+    Both functions get integer tensors: the numbers of batch, head, query and key. Positions count from 0 at the first
+    key, and the last query stands where the last key does, as in `causal_mask`. They should be made of PyTorch's
+    elementwise operations and indexing, as in `score - slopes[head] * (query - key).abs()`.
+
+    Args:
+        score_mod: `score_mod(score, batch, head, query, key)`, the score to take in place of the scaled product.
+        mask_mod: `mask_mod(batch, head, query, key)`, `True` = may attend.
+        causal: Whether a query sees its own position and earlier ones only.
+
+    Raises:
+        ImportError: If the installed PyTorch has no FlexAttention.
+    """
+
+    def __init__(self, score_mod: Callable | None = None, mask_mod: Callable | None = None, *, causal: bool = False):
+        super().__init__()
+        if flex_attention is None:
+            raise ImportError(f"FlexAttention needs PyTorch 2.5 or later, got {torch.__version__}")
+        self.score_mod, self.mask_mod, self.causal = score_mod, mask_mod, causal
+        self._kept_for = self._kept = None
+
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
+        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
+
+        Raises:
+            TypeError: As `scaled_dot_product_attention`.
+            ValueError: As `scaled_dot_product_attention`; if weights or dropout are asked for, or there are more
+                queries than keys.
+        """
+        check_inputs(query, key, value, mask, None)
+        if query.dim() != 4:
+            raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
+        if need_weights or dropout:
+            raise ValueError(f"need_weights must be False and dropout 0, got {need_weights} and {dropout}")
+        if query.size(-2) > key.size(-2):
+            raise ValueError(f"key must hold at least as many tokens as query, {query.size(-2)}, got {key.size(-2)}")
+        shape = (*query.shape[:-1], key.size(-2))  # of the scores
+        score, allowed = self._functions(shape, mask)
+        if query.is_cpu:
+            return _materialised(query, key, value, score, allowed), None
+        blocks = None if allowed is None else self._blocks(allowed, shape, mask, query.device)
+        return _compiled()(query, key, value, score_mod=score, block_mask=blocks), None
+
+    def _blocks(self, allowed: Callable, shape, mask: Tensor | None, device):
+        """Which blocks of keys each block of queries may see: made from the whole matrix, so kept for the next call."""
+        if mask is None and self._kept_for == (shape, device):
+            return self._kept
+        same_for_all = mask is None and self.mask_mod is None  # batch and heads alike
+        blocks = create_block_mask(allowed, *((1, 1) if same_for_all else shape[:2]), *shape[2:], device=device)
+        if mask is None:
+            self._kept_for, self._kept = (shape, device), blocks
+        return blocks
+
+    def _functions(self, shape, mask: Tensor | None) -> tuple[Callable | None, Callable | None]:
+        """Score and mask as functions of the query's number, where positions begin with that of the first query."""
+        first = shape[-1] - shape[-2]
+        score_mod, conditions = None, []
+        if self.score_mod is not None:
+
+            def score_mod(score, batch, head, query, key):
+                return self.score_mod(score, batch, head, query + first, key)
+
+        if self.mask_mod is not None:
+            conditions.append(lambda batch, head, query, key: self.mask_mod(batch, head, query + first, key))
+        if self.causal:
+            conditions.append(lambda batch, head, query, key: query + first >= key)
+        if mask is not None:
+            whole = mask.expand(shape)  # a view
+            conditions.append(lambda batch, head, query, key: whole[batch, head, query, key])
+        if not conditions:
+            return score_mod, None
+
+        def allowed(batch, head, query, key):
+            seen = conditions[0](batch, head, query, key)
+            for condition in conditions[1:]:
+                seen = seen & condition(batch, head, query, key)
+            return seen
+
+        return score_mod, allowed
+
+
+@cache
+def _compiled() -> Callable:
+    # fullgraph: after too many shapes an error, where otherwise the materialised form would take over in silence.
+    return torch.compile(flex_attention, fullgraph=True)
+
+
+def _materialised(query: Tensor, key: Tensor, value: Tensor, score: Callable | None, allowed: Callable | None):
+    scores = query @ key.transpose(-2, -1) * query.size(-1) ** -0.5
+    batch, head, row, column = (torch.arange(size) for size in scores.shape)
+    numbers = batch[:, None, None, None], head[:, None, None], row[:, None], column
+    if score is not None:
+        scores = score(scores, *numbers)
+    mask = None if allowed is None else torch.as_tensor(allowed(*numbers)).expand_as(scores)
+    return masked_softmax(scores, mask) @ value

@@ -1,0 +1,166 @@
+"""FlexAttention against dense attention with the same mask and bias."""
+
+import pytest
+import torch
+
+from attention_course import causal_mask, padding_mask, scaled_dot_product_attention, sliding_window_mask
+from attention_course.efficient import flex
+from attention_course.efficient.flex import FlexAttention
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import ALiBiAttention, alibi_slopes
+
+N_HEADS = 3
+SLOPES = alibi_slopes(N_HEADS)
+
+
+def alibi(score, batch, head, query, key):
+    return score - SLOPES[head] * (query - key).abs()
+
+
+def near(batch, head, query, key):
+    return (query - key).abs() <= 4
+
+
+def later_than_three(batch, head, query, key):  # the first four queries see nothing
+    return (query >= 4) & (key <= query)
+
+
+def only_even_heads(batch, head, query, key):
+    return (head % 2 == 0) | (key == query + batch)
+
+
+CASES = {
+    "nothing": (FlexAttention, lambda q, k: None),
+    "window": (lambda: FlexAttention(mask_mod=near), lambda q, k: sliding_window_mask(q, 4, k)),
+    "causal window": (
+        lambda: FlexAttention(mask_mod=near, causal=True),
+        lambda q, k: sliding_window_mask(q, 4, k, causal=True),
+    ),
+    "ALiBi": (lambda: FlexAttention(alibi), lambda q, k: None),
+    "causal ALiBi": (lambda: FlexAttention(alibi, causal=True), causal_mask),
+    "empty rows": (
+        lambda: FlexAttention(mask_mod=later_than_three),
+        lambda q, k: causal_mask(q, k) & (torch.arange(k - q, k) >= 4)[:, None],
+    ),
+    "by head": (
+        lambda: FlexAttention(mask_mod=only_even_heads),
+        lambda q, k: torch.stack([
+            torch.stack([
+                torch.ones(q, k).bool() if head % 2 == 0 else torch.arange(k - q, k)[:, None] + batch == torch.arange(k)
+                for head in range(N_HEADS)
+            ])
+            for batch in range(2)
+        ]),
+    ),
+}  # fmt: skip
+
+
+def inputs(n_queries, n_keys):
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(2, N_HEADS, n, 8, generator=generator) for n in (n_queries, n_keys, n_keys)]
+
+
+def expected_output(case, tokens, mask=None):
+    dense = ALiBiAttention() if "ALiBi" in case else scaled_dot_product_attention
+    own = CASES[case][1](tokens[0].size(-2), tokens[1].size(-2))
+    if own is not None:
+        mask = own if mask is None else own & mask
+    return dense(*tokens, mask)[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("lengths", [(40, 40), (5, 40), (1, 40)])
+def test_equals_dense_attention_forward_and_backward(case, lengths):
+    tokens = [each.requires_grad_() for each in inputs(*lengths)]
+    output, weights = CASES[case][0]()(*tokens)
+    expected = expected_output(case, tokens)
+    assert weights is None
+    torch.testing.assert_close(output, expected, atol=1e-5, rtol=1e-5)
+    probe = torch.randn(output.shape, generator=torch.Generator().manual_seed(1))
+    ours, theirs = (torch.autograd.grad((each * probe).sum(), tokens) for each in (output, expected))
+    for mine, its in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, its, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("lengths", [(40, 40), (5, 40)])
+@pytest.mark.parametrize("case", CASES)
+@torch.no_grad()
+def test_equals_pytorchs_own_by_the_same_functions(case, lengths):
+    attention, tokens = CASES[case][0](), inputs(*lengths)
+    mask = padding_mask(torch.tensor([40, 20]))
+    for given in (None, mask):
+        shape = (2, N_HEADS, *lengths)
+        score, allowed = attention._functions(shape, given)
+        # As on a GPU, but not compiled; twice, as the block mask is kept.
+        for _ in range(2):
+            blocks = None if allowed is None else attention._blocks(allowed, shape, given, torch.device("cpu"))
+            expected = flex.flex_attention(*tokens, score_mod=score, block_mask=blocks)
+            torch.testing.assert_close(attention(*tokens, given)[0], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_a_mask_joins_the_functions():
+    tokens = inputs(40, 40)
+    for mask in (padding_mask(torch.tensor([40, 20])), torch.rand(40, 40) < 0.5):
+        for case in ("nothing", "causal window", "ALiBi"):
+            output, _ = CASES[case][0]()(*tokens, mask)
+            torch.testing.assert_close(output, expected_output(case, tokens, mask), atol=1e-5, rtol=1e-5)
+
+
+def test_a_query_that_sees_nothing_gets_zeros():
+    output, _ = FlexAttention(mask_mod=later_than_three)(*inputs(40, 40))
+    assert output[:, :, :4].eq(0).all()
+    assert (output[:, :, 4:] != 0).any(-1).all()
+
+
+def test_inside_a_language_model():
+    symbols = torch.randint(11, (2, 20), generator=torch.Generator().manual_seed(0))
+    models = []
+    for attention in (FlexAttention(causal=True), FlexAttention(), scaled_dot_product_attention):
+        torch.manual_seed(0)
+        models.append(CausalLanguageModel(11, 16, 2, 2, attention=attention))
+    outputs = [model(symbols)[0] for model in models]
+    gradients = [
+        torch.autograd.grad(output.square().sum(), model.parameters())
+        for output, model in zip(outputs, models, strict=True)
+    ]
+    for output, gradient in zip(outputs[:2], gradients[:2], strict=True):
+        torch.testing.assert_close(output, outputs[2], atol=1e-5, rtol=1e-5)
+        for mine, its in zip(gradient, gradients[2], strict=True):
+            torch.testing.assert_close(mine, its, atol=1e-4, rtol=1e-4)
+    written = [model.generate(symbols[:, :3], 5, temperature=0) for model in models[1:]]
+    assert torch.equal(*written)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("case", ["nothing", "empty rows"])
+def test_compiled_on_a_gpu_equals_dense_attention(case):
+    tokens = [torch.randn(2, N_HEADS, 200, 64, device="cuda").requires_grad_() for _ in range(3)]
+    mask = CASES[case][1](200, 200)
+    expected, _ = scaled_dot_product_attention(*tokens, None if mask is None else mask.cuda())
+    output, _ = CASES[case][0]()(*tokens)
+    torch.testing.assert_close(output, expected, atol=1e-2, rtol=1e-2)
+    ours, theirs = (torch.autograd.grad(each.square().sum(), tokens) for each in (output, expected))
+    for mine, its in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, its, atol=5e-2, rtol=5e-2)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("need_weights must be False", lambda: FlexAttention()(*inputs(3, 3), need_weights=True)),
+        ("dropout 0, got False and 0.1", lambda: FlexAttention()(*inputs(3, 3), dropout=0.1)),
+        ("as many tokens as query, 4, got 3", lambda: FlexAttention()(*inputs(4, 3))),
+        ("batch, heads, tokens, d_head", lambda: FlexAttention()(*(each[0] for each in inputs(3, 3)))),
+        ("mask must broadcast", lambda: FlexAttention()(*inputs(3, 3), torch.ones(4, 3).bool())),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_pytorch_without_it_is_named(monkeypatch):
+    monkeypatch.setattr(flex, "flex_attention", None)
+    with pytest.raises(ImportError, match="needs PyTorch 2.5 or later, got"):
+        FlexAttention()

@@ -1,0 +1,97 @@
+"""Query heads that share keys and values, against full heads with copies of them."""
+
+from unittest import mock
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_course import KVCache, MultiHeadAttention, attention, scaled_dot_product_attention
+from attention_course.attention import grouped_query_attention
+from attention_course.measure import peak_memory
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def inputs(n_heads, n_kv_heads, n_queries, n_keys, seed=0):
+    return [
+        torch.randn(2, heads, tokens, width, generator=seeded(seed), dtype=torch.float64).requires_grad_()
+        for heads, tokens, width in ((n_heads, n_queries, 8), (n_kv_heads, n_keys, 8), (n_kv_heads, n_keys, 5))
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n_kv_heads=st.integers(1, 3),
+    group=st.integers(1, 4),
+    n_queries=st.integers(1, 40),
+    n_keys=st.integers(1, 40),
+    mask_sizes=st.lists(st.booleans(), max_size=4),
+    need_weights=st.booleans(),
+    most_folded=st.sampled_from([0, 20, 256]),
+    seed=st.integers(0, 99),
+)
+def test_equals_attention_on_copied_heads(
+    n_kv_heads, group, n_queries, n_keys, mask_sizes, need_weights, most_folded, seed
+):
+    tokens = inputs(n_kv_heads * group, n_kv_heads, n_queries, n_keys, seed)
+    full = (2, n_kv_heads * group, n_queries, n_keys)
+    # Any number of the mask's dimensions, each full or 1; some rows allow nothing.
+    shape = [size if whole else 1 for size, whole in zip(reversed(full), mask_sizes, strict=False)][::-1]
+    mask = torch.rand(shape, generator=seeded(seed)) < 0.5 if shape else None
+    query, key, value = tokens
+    copies = (each.repeat_interleave(group, dim=1) for each in (key, value))
+    expected, expected_weights = scaled_dot_product_attention(query, *copies, mask, scale=0.3)
+    with mock.patch.object(attention, "MOST_FOLDED", most_folded):
+        output, weights = grouped_query_attention(*tokens, mask, scale=0.3, need_weights=need_weights)
+    torch.testing.assert_close(output, expected)
+    if need_weights:
+        torch.testing.assert_close(weights, expected_weights)
+    else:
+        assert weights is None
+    probe = torch.randn(output.shape, generator=seeded(seed), dtype=output.dtype)
+    for mine, its in zip(
+        *(torch.autograd.grad((each * probe).sum(), tokens) for each in (output, expected)), strict=True
+    ):
+        torch.testing.assert_close(mine, its)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 8])
+def test_one_query_copies_no_keys(n_kv_heads):
+    query, key, value = torch.randn(1, 8, 1, 64), *torch.randn(2, 1, n_kv_heads, 1024, 64)
+    one_copy = key.numel() * key.element_size()
+    assert peak_memory(lambda: grouped_query_attention(query, key, value, need_weights=False)) < one_copy / 4
+
+
+@torch.no_grad()
+def test_a_layer_decodes_without_copying_its_cache():
+    layer, cache = MultiHeadAttention(64, 8, 2).eval(), KVCache()
+    layer(torch.randn(1, 1000, 64), cache=cache)
+    held = cache.key.numel() * cache.key.element_size()
+    assert peak_memory(lambda: layer(torch.randn(1, 1, 64), cache=cache)) < held / 2
+
+
+Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("query must have shape .batch, heads", lambda: grouped_query_attention(Q[0], K, V)),
+        ("divide the query's, 3, got 2", lambda: grouped_query_attention(Q[:, :3], K, V)),
+        (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 5))),
+        (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 2, 3, 5))),
+        ("same n_keys", lambda: grouped_query_attention(Q, K, V[:, :, :4])),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def _masked(mask):
+    return grouped_query_attention(Q, K, V, mask.bool())

@@ -1,0 +1,156 @@
+"""Latent attention: two forms of one function, and a cache of latents only."""
+
+import pytest
+import torch
+
+from attention_course import KVCache, MultiHeadAttention, causal_mask, padding_mask
+from attention_course.efficient.latent import LatentAttention
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import rotate
+
+D_MODEL, N_HEADS, D_HEAD, D_LATENT = 24, 3, 8, 12
+ROTARY = pytest.mark.parametrize("d_rotary", [0, 4])
+
+
+def latent_layer(d_rotary=0, d_latent=D_LATENT):
+    torch.manual_seed(0)
+    return LatentAttention(D_MODEL, N_HEADS, d_latent, d_rotary=d_rotary).double()
+
+
+def tokens_of(n, seed=0):
+    return torch.randn(2, n, D_MODEL, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def heads_of(layer, queries, keys):
+    """The heads' queries, and the latents, as the two forms take them."""
+    q = layer.query_proj(queries).unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
+    return q, layer.down_proj(keys).unsqueeze(1)
+
+
+@ROTARY
+@pytest.mark.parametrize("n_queries", [1, 5, 40])
+def test_both_forms_are_equal_forward_and_backward(d_rotary, n_queries):
+    layer, queries, keys = latent_layer(d_rotary), tokens_of(n_queries), tokens_of(40, seed=1)
+    mask, results = causal_mask(n_queries, 40) & padding_mask(torch.tensor([40, 30])), []
+    parts = (layer.query_proj, layer.down_proj, layer.key_up, layer.value_up)
+    for form in (layer.expanded, layer.absorbed):
+        heads, weights = form(*heads_of(layer, queries, keys), mask, need_weights=True)
+        gradients = torch.autograd.grad(heads.square().sum(), [part.weight for part in parts])
+        fused, none = form(*heads_of(layer, queries, keys), mask)
+        assert none is None
+        results.append([heads, weights, fused, *gradients])
+    for expanded, absorbed in zip(*results, strict=True):
+        torch.testing.assert_close(expanded, absorbed)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("n_queries", [1, 9, 40])
+def test_equals_multi_head_attention_with_composed_weights(n_queries):
+    layer, full = latent_layer(), MultiHeadAttention(D_MODEL, N_HEADS, bias=False).double()
+    full.query_proj.weight.copy_(layer.query_proj.weight)
+    full.key_proj.weight.copy_(layer.key_up.weight @ layer.down_proj.weight)
+    full.value_proj.weight.copy_(layer.value_up.weight @ layer.down_proj.weight)
+    full.out_proj.weight.copy_(layer.out_proj.weight)
+    queries, keys, mask = tokens_of(n_queries), tokens_of(40, seed=1), torch.rand(n_queries, 40) < 0.5
+    for mine, its in zip(
+        layer(queries, keys, mask=mask, need_weights=True), full(queries, keys, mask=mask, need_weights=True),
+        strict=True,
+    ):  # fmt: skip
+        torch.testing.assert_close(mine, its)
+
+
+@torch.no_grad()
+def test_rotary_scores_are_the_papers_formula():
+    layer, tokens = latent_layer(d_rotary=4), tokens_of(6)
+    _, weights = layer(tokens, need_weights=True)
+    latent, shared = layer.down_proj(tokens).split([D_LATENT, 4], dim=-1)
+    for head in range(N_HEADS):
+        rows = slice(head * (D_HEAD + 4), (head + 1) * (D_HEAD + 4))
+        query, rotary = (tokens @ layer.query_proj.weight[rows].T).split([D_HEAD, 4], dim=-1)
+        key = latent @ layer.key_up.weight[head * D_HEAD : (head + 1) * D_HEAD].T
+        for i in range(6):
+            scores = [
+                query[:, i] * key[:, j] @ torch.ones(D_HEAD).double()
+                + (rotate(rotary[:, i, None], torch.tensor([i])) * rotate(shared[:, j, None], torch.tensor([j]))).sum(
+                    (1, 2)
+                )
+                for j in range(6)
+            ]
+            expected = (torch.stack(scores, -1) / 12**0.5).softmax(-1)
+            torch.testing.assert_close(weights[:, head, i], expected)
+
+
+@torch.no_grad()
+def test_rotary_weights_depend_on_distance_alone():
+    layer, tokens = latent_layer(d_rotary=4), tokens_of(1).expand(2, 6, D_MODEL)
+    _, weights = layer(tokens, mask=causal_mask(6), need_weights=True)
+    ratio = weights[:, :, 1:, 1:] / weights[:, :, 1:, :-1]  # of neighbours: whatever the normaliser
+    torch.testing.assert_close(ratio[:, :, 2, :2], ratio[:, :, 4, 2:4])
+    _, still = latent_layer()(tokens, need_weights=True)
+    torch.testing.assert_close(still, torch.full_like(still, 1 / 6))  # without positions all look alike
+
+
+@ROTARY
+@torch.no_grad()
+@pytest.mark.parametrize("chunk", [1, 4, 30])
+def test_cached_equals_uncached_and_holds_latents_only(d_rotary, chunk):
+    layer, tokens = latent_layer(d_rotary), tokens_of(50)
+    expected, _ = layer(tokens, mask=causal_mask(50))
+    cache, outputs = KVCache(), []
+    for part in tokens.split(chunk, dim=1):
+        mask = causal_mask(part.size(1), len(cache) + part.size(1))
+        outputs.append(layer(part, mask=mask, cache=cache)[0])
+    torch.testing.assert_close(torch.cat(outputs, 1), expected)
+    assert len(cache) == 50
+    held = sum(each.numel() * each.element_size() for each in (cache.key, cache.value))
+    assert held == 2 * 50 * (D_LATENT + d_rotary) * 8  # sequences, tokens, numbers a token, bytes
+
+
+@ROTARY
+@pytest.mark.parametrize("n_tokens", [2, 26])
+def test_gradients(d_rotary, n_tokens):
+    layer = latent_layer(d_rotary)
+    tokens = tokens_of(n_tokens)[:1].requires_grad_()
+    assert torch.autograd.gradcheck(lambda tokens: layer(tokens, mask=causal_mask(n_tokens))[0], (tokens,))
+
+
+def test_the_form_is_the_one_that_multiplies_less(monkeypatch):
+    layer, called = latent_layer(), []
+    for name in ("expanded", "absorbed"):
+        form = getattr(layer, name)
+        monkeypatch.setattr(
+            layer, name, lambda *args, name=name, form=form, **kw: called.append(name) or form(*args, **kw)
+        )
+    for n_queries in (1, 24, 25):  # 24 = 12 * 8 / (12 - 8)
+        layer(tokens_of(n_queries))
+    assert called == ["absorbed", "absorbed", "expanded"]
+
+
+@ROTARY
+def test_a_language_model_writes_the_same_with_its_cache(d_rotary):
+    torch.manual_seed(0)
+    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2)
+    for block in model.blocks:
+        block.attention = LatentAttention(D_MODEL, N_HEADS, D_LATENT, d_rotary=d_rotary)
+    symbols = torch.randint(11, (2, 7), generator=torch.Generator().manual_seed(0))
+    model(symbols)[0].logsumexp(-1).sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in model.blocks.parameters())
+    cached, uncached = (model.generate(symbols, 30, temperature=0, use_cache=use) for use in (True, False))
+    assert torch.equal(cached, uncached)
+    changed = symbols.clone()
+    changed[:, 4:] = (changed[:, 4:] + 1) % 11
+    torch.testing.assert_close(model(symbols)[0][:, :4], model(changed)[0][:, :4])
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("n_heads must divide d_model = 24, got 5", lambda: LatentAttention(24, 5, 8)),
+        ("d_latent must be 1 or more", lambda: LatentAttention(24, 3, 0)),
+        ("d_rotary even, 0 or more, got 8 and 3", lambda: LatentAttention(24, 3, 8, d_rotary=3)),
+        ("value must be left out", lambda: latent_layer()(tokens_of(3), tokens_of(4), tokens_of(4, seed=1))),
+    ],
+)
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
