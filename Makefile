@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
+PEERS_PIP = $(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
 PORT ?= 8000
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
@@ -13,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest
 # Checksums rather than dates: a deleted file shows too, and what Python caches does not.
 fingerprint = find $(1) -type f ! -path '*/__pycache__/*' -exec cksum {} + | sort
 
-.PHONY: help site serve test $(STAGES:%=test-%) browser sweeps url clean
+.PHONY: help site serve test $(STAGES:%=test-%) browser sweeps peers url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -91,6 +93,20 @@ browser:
 
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
 	@$(BIN)/python benchmarks/sweeps
+
+# Without nvcc on the PATH, which fast-transformers would compile for though PyTorch may have no CUDA.
+$(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
+	@echo "== installing what ours is timed beside into $(PEERS) (once; ten minutes)"
+	@$(PYTHON) -m venv --clear $(PEERS)
+	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@grep -v ^pytorch-fast benchmarks/requirements.txt | $(PEERS_PIP) -r /dev/stdin --editable .
+	@PATH=$$(echo "$$PATH" | tr : '\n' | while read -r folder; do test -x "$$folder/nvcc" || echo "$$folder"; done | \
+	  paste -sd : -) $(PEERS_PIP) $$(grep ^pytorch-fast benchmarks/requirements.txt) || \
+	  echo "pytorch-fast-transformers could not be compiled: it is left out"
+	@touch $@
+
+peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (a quarter of an hour)
+	@$(PEERS)/bin/python benchmarks/efficient.py
 
 url: ## name the repository the course is published from: URL=https://github.com/organisation/repository
 	@case "$(URL)" in *.git | */) false;; https://*/*/*) ;; *) false;; esac || { \
