@@ -46,9 +46,8 @@ def flash_attention(
     """
     check_inputs(query, key, value, mask, None)
     if need_weights or dropout:
-        raise ValueError(
-            f"need_weights must be False and dropout 0: the weights are never stored, got {need_weights} and {dropout}"
-        )
+        given = f"got {need_weights} and {dropout}"
+        raise ValueError(f"need_weights must be False and dropout 0: the weights are never stored, {given}")
     if causal:
         check_self_attention(query, key)
     return _Flash.apply(query, key, value, mask, causal), None
@@ -71,8 +70,7 @@ class _Flash(torch.autograd.Function):
                 total = total.mul_(shrink).add_(weights.sum(-1, keepdim=True))
                 out = out.mul_(shrink).add_(weights @ value[..., columns, :])
                 largest = new_largest
-            # A query that saw nothing has total 0 and output 0.
-            output[..., rows, :] = out / total.clamp_min(torch.finfo(total.dtype).tiny)
+            output[..., rows, :] = out / total.clamp_min(torch.finfo(total.dtype).tiny)  # 0 where nothing was seen
             log_sum[..., rows] = torch.where(total > 0, largest + total.log(), 0.0).squeeze(-1)
         ctx.save_for_backward(query, key, value, mask, output, log_sum)
         ctx.causal = causal

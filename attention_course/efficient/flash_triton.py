@@ -4,8 +4,7 @@ Tillet et al. 2019, doi:10.1145/3315508.3329973 (Triton); Dao 2023, arXiv:2307.0
 program of the grid keeps the running maximum, sum and output of one tile of queries in registers while it goes through
 the tiles of keys. Powers of 2 stand in for powers of e, because that is what the chip computes.
 
-Without a GPU the kernel runs in Triton's interpreter, if the environment variable `TRITON_INTERPRET` is 1 from before
-this import on. Where Triton is missing, the import raises an `ImportError`.
+Without a GPU it runs in Triton's interpreter, if the variable `TRITON_INTERPRET` is 1 from before this import on.
 """
 
 import math

@@ -9,74 +9,32 @@ head's its own. It is another function than softmax attention, not an approximat
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_course.efficient.inputs import check, check_self_attention, hide, join, tiles
+from attention_course.efficient.running_sums import RunningSums
 
 TILE = 512  # tokens whose features are held at once: they fit a core's cache
-CHUNK = 64  # tokens that see each other through a small matrix, and earlier ones through the sums
 
 
 def elu_plus_one(tokens: Tensor) -> Tensor:
     """Positive features: `x + 1` above 0, `exp(x)` below."""
-    return tokens.clamp(max=0).exp() + tokens.relu()  # twice as fast as F.elu(tokens) + 1
+    return _EluPlusOne.apply(tokens)
 
 
-class RunningSums:
-    """All that linear attention needs to know of the keys and values so far: one token in, one token out.
+class _EluPlusOne(torch.autograd.Function):
+    """`F.elu(x) + 1` in half the time: with fewer passes over memory, and a derivative that is the result up to 1."""
 
-    Args:
-        like: The values, for their batch, heads, width and dtype.
-        d_features: Number of features.
+    @staticmethod
+    def forward(ctx, tokens):
+        features = tokens.clamp(max=0).exp_().add_(tokens.relu())
+        ctx.save_for_backward(features)
+        return features
 
-    Attributes:
-        state: Sum of `phi(k) v^T`, `(batch, heads, d_features, d_v)`.
-        normaliser: Sum of `phi(k)`, `(batch, heads, d_features, 1)`.
-    """
-
-    def __init__(self, like: Tensor, d_features: int):
-        self.state = like.new_zeros(*like.shape[:-2], d_features, like.size(-1))
-        self.normaliser = like.new_zeros(*like.shape[:-2], d_features, 1)
-
-    def add(self, key_features: Tensor, value: Tensor) -> None:
-        """Add tokens: features `(batch, heads, tokens, d_features)`, values `(batch, heads, tokens, d_v)`."""
-        transposed = key_features.transpose(-2, -1)
-        self.state = self.state + transposed @ value
-        self.normaliser = self.normaliser + transposed.sum(-1, keepdim=True)
-
-    def read(self, query_features: Tensor) -> Tensor:
-        """What queries `(batch, heads, tokens, d_features)` find: `(batch, heads, tokens, d_v)`."""
-        return _divide(query_features @ self.state, query_features @ self.normaliser)
-
-    def add_and_read(self, query_features: Tensor, key_features: Tensor, value: Tensor) -> Tensor:
-        """Add tokens; what their queries find in all up to their own place, `(batch, heads, tokens, d_v)`."""
-        n_tokens = value.size(-2)
-        queries, keys, values = (_in_chunks(tokens) for tokens in (query_features, key_features, value))
-        transposed = keys.transpose(-2, -1)  # (batch, heads, chunks, d_features, CHUNK)
-        state, self.state = _sums_before(transposed @ values, self.state)
-        normaliser, self.normaliser = _sums_before(transposed.sum(-1, keepdim=True), self.normaliser)
-        scores = (queries @ transposed).tril()  # (batch, heads, chunks, CHUNK, CHUNK)
-        found = queries @ state + scores @ values
-        weight = queries @ normaliser + scores.sum(-1, keepdim=True)
-        return _divide(found, weight).flatten(2, 3)[:, :, :n_tokens]
-
-
-def _in_chunks(tokens: Tensor) -> Tensor:
-    """`(batch, heads, chunks, CHUNK, features)`, with tokens of zeros at the end: they add nothing."""
-    filler = -tokens.size(-2) % CHUNK
-    return (F.pad(tokens, (0, 0, 0, filler)) if filler else tokens).unflatten(2, (-1, CHUNK))
-
-
-def _sums_before(own: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
-    """From each chunk's own sum, `(batch, heads, chunks, ...)`: what stood before each, and after all."""
-    up_to = own.cumsum(2) + start.unsqueeze(2)
-    return up_to - own, up_to[:, :, -1]
-
-
-def _divide(found: Tensor, weight: Tensor) -> Tensor:
-    """Weighted sums by their weights; zeros where there is no weight."""
-    return found / weight.clamp_min(torch.finfo(weight.dtype).tiny)
+    @staticmethod
+    def backward(ctx, grad_features):
+        (features,) = ctx.saved_tensors
+        return grad_features * features.clamp(max=1)
 
 
 class LinearAttention(nn.Module):

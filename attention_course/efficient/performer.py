@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.efficient.inputs import check, check_self_attention, hide, join, tiles
-from attention_course.efficient.linear import RunningSums
+from attention_course.efficient.running_sums import RunningSums
 
 TILE = 256  # tokens whose features are held at once
 
