@@ -53,7 +53,7 @@ def page(request, browser, tmp_path_factory):
         page.alarms = []
         page.on("dialog", lambda dialog: (page.alarms.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("pageerror", lambda error: page.alarms.append(f"uncaught: {error}"))
-        lab.run_all_cells(page, address, N_EXPLORERS)
+        lab.open_and_run(page, address, N_EXPLORERS)
         yield page
         page.close()
 
