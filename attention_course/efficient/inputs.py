@@ -44,8 +44,8 @@ def check_self_attention(query: Tensor, key: Tensor) -> None:
 
 
 def hide(tokens: Tensor, mask: Tensor | None) -> Tensor:
-    """Zeros in place of the tokens `(batch, heads, n_keys, features)` that the mask `(..., 1, n_keys)` hides."""
-    return tokens if mask is None else tokens * mask.transpose(-2, -1)
+    """Zeros for those tokens `(batch, heads, n_keys, features)` that the mask, `(..., 1, n_keys)` or less, hides."""
+    return tokens if mask is None else tokens * mask.reshape(*mask.shape[:-2], -1, 1)
 
 
 def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:

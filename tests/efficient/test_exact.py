@@ -133,6 +133,15 @@ def test_flash_and_chunks_never_hold_the_matrix():
 
 
 @torch.no_grad()
+def test_linformer_blends_no_hidden_token():
+    query, key, value = inputs(50)
+    attention = LinformerAttention(64, 8).double()
+    seen = torch.arange(50) < 30
+    hidden, _ = attention(query, key, value, seen)
+    torch.testing.assert_close(hidden, attention(query, key[..., :30, :], value[..., :30, :])[0])
+
+
+@torch.no_grad()
 def test_linformer_with_a_slot_for_each_key_is_dense_attention():
     tokens = inputs(50)
     attention = LinformerAttention(64, 64).double()

@@ -39,6 +39,31 @@ def test_where_all_tokens_meet_it_is_dense_attention(causal, n_tokens, bucket_si
     torch.testing.assert_close(output, reference(query, value, seen))
 
 
+class GivenBuckets(LSHAttention):
+    def __init__(self, bucket_size, rounds):
+        super().__init__(bucket_size, len(rounds))
+        self.rounds = iter(rounds)
+
+    def buckets(self, query):
+        return next(self.rounds)
+
+
+@torch.no_grad()
+def test_rounds_count_by_their_sums_of_exponentials():
+    query, value = inputs(24)
+    rounds = torch.randint(6, (3, 2, 3, 24), generator=seeded(1))
+    scores = 3 * query @ F.normalize(query, dim=-1).transpose(-2, -1) * 3 * 8**-0.5
+    scores = scores.masked_fill(torch.eye(24, dtype=torch.bool), SELF)
+    total = weight = 0
+    for buckets in rounds:
+        chunk = buckets.argsort(dim=-1, stable=True).argsort(-1) // 4
+        own, other = chunk.unsqueeze(-1), chunk.unsqueeze(-2)
+        exponentials = scores.exp() * ((own == other) | ((own - 1) % 6 == other))
+        total, weight = total + exponentials @ value, weight + exponentials.sum(-1, keepdim=True)
+    output, _ = GivenBuckets(4, rounds)(9 * query, 9 * query, value)
+    torch.testing.assert_close(output, total / weight)
+
+
 @torch.no_grad()
 def test_buckets_are_balanced_and_neighbours_share_them():
     generator = seeded()
