@@ -1,9 +1,7 @@
 """Bits per character of one small language model with each causal mechanism in it, for the efficient chapter."""
 
-import math
-
+import _text
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from attention_course import scaled_dot_product_attention, tasks, training
@@ -93,27 +91,15 @@ def _train_and_test(text, settings: dict, seed: int) -> dict:
     training.train(
         model,
         lambda: tasks.windows(text.train, settings["batch"], settings["window"] + 1, generator),
-        _loss,
+        _text.loss,
         steps=settings["steps"],
         peak_lr=settings["peak_lr"],
         every=settings["steps"],
     )
     parameters = sum(parameter.numel() for parameter in model.parameters())
     varied = {name: settings[name] for name in ("mechanism", "steps", "peak_lr")}
-    return varied | {"seed": seed, "parameters": parameters, "bits": round(_bits(model, text.validation), 4)}
-
-
-def _loss(model, symbols):
-    logits, _ = model(symbols[:, :-1])
-    return F.cross_entropy(logits.flatten(0, 1), symbols[:, 1:].flatten())
-
-
-@torch.no_grad()
-def _bits(model, symbols) -> float:
-    """Mean over the second half of windows that overlap by half: each prediction has at least half a window to read."""
-    half = SETTINGS["window"] // 2
-    losses = []
-    for pieces in symbols.unfold(0, 2 * half + 1, half).split(64):
-        logits, _ = model(pieces[:, :-1])
-        losses.append(F.cross_entropy(logits[:, half:].transpose(1, 2), pieces[:, half + 1 :], reduction="none"))
-    return torch.cat(losses).mean().item() / math.log(2)
+    return varied | {
+        "seed": seed,
+        "parameters": parameters,
+        "bits": round(_text.bits(model, text.validation, SETTINGS["window"]), 4),
+    }

@@ -3,8 +3,8 @@
 import math
 import time
 
+import _text
 import torch
-import torch.nn.functional as F
 
 from attention_course import tasks, training
 from attention_course.language_model import CausalLanguageModel
@@ -49,7 +49,7 @@ def _train_and_test(text, steps: int, seed: int) -> dict:
     history = training.train(
         model,
         lambda: tasks.windows(text.train, SETTINGS["batch"], SETTINGS["window"] + 1, generator),
-        _loss,
+        _text.loss,
         steps=steps,
         peak_lr=SETTINGS["peak_lr"],
         every=50,
@@ -60,21 +60,5 @@ def _train_and_test(text, steps: int, seed: int) -> dict:
         "threads": torch.get_num_threads(),
         "seconds": round(seconds, 1),
         "train_bits": round(history[-1]["loss"] / math.log(2), 4),
-        "bits": round(_bits(model, text.validation), 4),
+        "bits": round(_text.bits(model, text.validation, SETTINGS["window"]), 4),
     }
-
-
-def _loss(model, symbols):
-    logits, _ = model(symbols[:, :-1])
-    return F.cross_entropy(logits.flatten(0, 1), symbols[:, 1:].flatten())
-
-
-@torch.no_grad()
-def _bits(model, symbols) -> float:
-    """Mean over the second half of windows that overlap by half: each prediction has at least half a window to read."""
-    half = SETTINGS["window"] // 2
-    losses = []
-    for pieces in symbols.unfold(0, 2 * half + 1, half).split(64):
-        logits, _ = model(pieces[:, :-1])
-        losses.append(F.cross_entropy(logits[:, half:].transpose(1, 2), pieces[:, half + 1 :], reduction="none"))
-    return torch.cat(losses).mean().item() / math.log(2)

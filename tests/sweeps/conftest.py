@@ -1,9 +1,11 @@
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks" / "sweeps"
+sys.path.append(str(FOLDER))  # sweeps share what stands in files with an underscore
 
 
 @pytest.fixture(scope="module")
