@@ -1,15 +1,18 @@
 """The package behind the course: each mechanism in plain PyTorch, one idea a file."""
 
-from attention_course.attention import KVCache, MultiHeadAttention, scaled_dot_product_attention
+from attention_course.attention import MultiHeadAttention, scaled_dot_product_attention
+from attention_course.cache import KVCache
 from attention_course.environment import setup
 from attention_course.exercises import check
 from attention_course.masks import causal_mask, padding_mask, prefix_mask, sliding_window_mask
+from attention_course.mechanism import Mechanism
 from attention_course.scores import AdditiveAttention, LuongAttention
 
 __all__ = [
     "AdditiveAttention",
     "KVCache",
     "LuongAttention",
+    "Mechanism",
     "MultiHeadAttention",
     "causal_mask",
     "check",

@@ -6,7 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-MOST_FOLDED = 256  # queries up to which a group's stand in line; beyond, copies of the keys weigh less than of the mask
+from attention_course.cache import KVCache
+from attention_course.grouped import grouped_query_attention
+from attention_course.masks import causal_mask
+from attention_course.mechanism import Mechanism, as_mechanism
+from attention_course.validation import validate_dropout, validate_inputs, validate_mask
 
 
 def scaled_dot_product_attention(
@@ -16,6 +20,7 @@ def scaled_dot_product_attention(
     mask: Tensor | None = None,
     *,
     bias: Tensor | None = None,
+    causal: bool = False,
     scale: float | None = None,
     temperature: float = 1.0,
     dropout: float = 0.0,
@@ -34,6 +39,8 @@ def scaled_dot_product_attention(
         value: `(..., n_keys, d_v)`.
         mask: Boolean, broadcastable to `(..., n_queries, n_keys)`; `True` = may attend.
         bias: Added to the scaled scores; same dtype, broadcastable to their shape.
+        causal: Whether later keys are hidden, besides those that the mask hides; the last query stands where the
+            last key does, as in `causal_mask`.
         scale: What scores are multiplied by; `1 / sqrt(d_k)` if left out.
         temperature: Divides scores and bias: above 1 flattens the weights, below 1 sharpens them.
         dropout: Probability of dropping a weight. Applied whenever it is above 0: pass 0 in evaluation.
@@ -48,78 +55,31 @@ def scaled_dot_product_attention(
         TypeError: If the mask is not boolean, or the dtypes of the others differ.
         ValueError: If shapes do not fit, the temperature is not positive or dropout lies outside [0, 1).
     """
-    check_inputs(query, key, value, mask, bias)
-    if temperature <= 0:
+    validate_inputs(query, key, value, mask, bias)
+    validate_dropout(dropout)
+    if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}")
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout must lie in [0, 1), got {dropout}")
     if scale is None:
         scale = query.size(-1) ** -0.5
 
+    # The fused kernel's own causal form hides the top right corner, which is the future of as many queries as keys.
+    in_kernel = causal and not need_weights and mask is None and bias is None and query.size(-2) == key.size(-2)
+    if causal and not in_kernel:
+        future_hidden = causal_mask(query.size(-2), key.size(-2), device=query.device)
+        mask = future_hidden if mask is None else mask & future_hidden
     if not need_weights:
         attn_mask = _merge(mask, bias, temperature, query.dim())
         output = F.scaled_dot_product_attention(
-            query, key, value, attn_mask, dropout_p=dropout, scale=scale / temperature
+            query, key, value, attn_mask, dropout_p=dropout, is_causal=in_kernel, scale=scale / temperature
         )
         return output, None
 
-    scores = query @ key.transpose(-2, -1) * scale  # (..., n_queries, n_keys)
+    # The query is scaled before the product: in float16 the product of long vectors would overflow.
+    scores = (query * scale) @ key.transpose(-2, -1)  # (..., n_queries, n_keys)
     if bias is not None:
         scores = scores + bias
     weights = masked_softmax(scores / temperature, mask)
     return F.dropout(weights, dropout) @ value, weights
-
-
-def grouped_query_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None = None,
-    *,
-    scale: float | None = None,
-    dropout: float = 0.0,
-    need_weights: bool = True,
-) -> tuple[Tensor, Tensor | None]:
-    """As `scaled_dot_product_attention`, with groups of query heads that share a head of keys and values.
-
-    Shazeer 2019, arXiv:1911.02150 (one head for all); Ainslie et al. 2023, arXiv:2305.13245. The queries of a group
-    read the same keys, so they can stand in line as if they were queries of one head: keys and values are not copied
-    for each of them. In decoding, where the copy would take longer than the attention, that is what is done.
-
-    Args:
-        query: `(batch, n_heads, n_queries, d_k)`.
-        key: `(batch, n_kv_heads, n_keys, d_k)`; `n_kv_heads` divides `n_heads`, and neighbouring query heads share.
-        value: `(batch, n_kv_heads, n_keys, d_v)`.
-        mask: Boolean, broadcastable to `(batch, n_heads, n_queries, n_keys)`; `True` = may attend.
-        scale: As for `scaled_dot_product_attention`.
-        dropout: As for `scaled_dot_product_attention`.
-        need_weights: As for `scaled_dot_product_attention`.
-
-    Returns:
-        The output `(batch, n_heads, n_queries, d_v)` and the weights `(batch, n_heads, n_queries, n_keys)` or `None`.
-
-    Raises:
-        TypeError: As `scaled_dot_product_attention`.
-        ValueError: As `scaled_dot_product_attention`; if the numbers of heads do not divide.
-    """
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if tensor.dim() != 4:
-            raise ValueError(f"{name} must have shape (batch, heads, tokens, features), got {tuple(tensor.shape)}")
-    n_heads, n_kv_heads, n_queries = query.size(1), key.size(1), query.size(2)
-    if n_kv_heads < 1 or n_heads % n_kv_heads:
-        raise ValueError(f"key's heads must divide the query's, {n_heads}, got {n_kv_heads}")
-    if mask is not None:
-        _check_mask(mask, (*query.shape[:-1], key.size(-2)))
-    options = {"scale": scale, "dropout": dropout, "need_weights": need_weights}
-    group = n_heads // n_kv_heads
-    if n_queries > MOST_FOLDED:
-        key, value = _repeat_heads(key, n_heads), _repeat_heads(value, n_heads)
-        return scaled_dot_product_attention(query, key, value, mask, **options)
-    query = query.reshape(query.size(0), n_kv_heads, group * n_queries, query.size(3))
-    mask = None if mask is None else _fold_mask(mask, n_heads, group, n_queries)
-    output, weights = scaled_dot_product_attention(query, key, value, mask, **options)
-    output = output.unflatten(2, (group, n_queries)).flatten(1, 2)
-    return output, None if weights is None else weights.unflatten(2, (group, n_queries)).flatten(1, 2)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -138,53 +98,36 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """
     if mask is None:
         return scores.softmax(-1)
-    _check_mask(mask, scores.shape)
+    validate_mask(mask, scores.shape)
     # The lowest finite number, not -inf: a row of nothing but -inf would be NaN in the forward
     # and the backward pass. The second fill turns that row's uniform weights into zeros.
     lowest = torch.finfo(scores.dtype).min
     return scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0)
 
 
-class KVCache:
-    """The keys and values of the tokens decoded so far, for one attention layer.
+def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float, n_dims: int) -> Tensor | None:
+    """One `attn_mask` for PyTorch's kernel: boolean, or additive where there is a bias; in all the dimensions.
 
-    It is written in place, into memory that doubles when it is full, so that a token costs no copy of those
-    before it. That is for decoding: do not differentiate through it.
+    (With fewer dimensions than the queries, other than two, PyTorch takes a kernel that stores the weights.)
     """
+    if bias is not None:
+        bias = bias / temperature
+        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
+    return None if mask is None else mask[(None,) * (n_dims - mask.dim())]
 
-    def __init__(self):
-        self._n_tokens = 0
-        self._key = self._value = None  # (batch, n_kv_heads, capacity, d_head)
 
-    def __len__(self) -> int:
-        """Number of tokens held."""
-        return self._n_tokens
+class DotProductAttention(Mechanism):
+    """`scaled_dot_product_attention` as a mechanism: the kernel hides the future and shares heads."""
 
-    @property
-    def key(self) -> Tensor | None:
-        """`(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty."""
-        return None if self._key is None else self._key[..., : self._n_tokens, :]
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
+        """As `scaled_dot_product_attention`."""
+        return self.attend(query, key, value, mask, dropout=dropout, need_weights=need_weights)
 
-    @property
-    def value(self) -> Tensor | None:
-        """`(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty."""
-        return None if self._value is None else self._value[..., : self._n_tokens, :]
-
-    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the newest tokens' keys and values; return those of all tokens so far."""
-        start, end = self._n_tokens, self._n_tokens + key.size(-2)
-        if self._key is None or end > self._key.size(-2):
-            self._key, self._value = self._grown(self.key, key, 2 * end), self._grown(self.value, value, 2 * end)
-        self._key[..., start:end, :], self._value[..., start:end, :] = key, value
-        self._n_tokens = end
-        return self.key, self.value
-
-    @staticmethod
-    def _grown(held: Tensor | None, newest: Tensor, capacity: int) -> Tensor:
-        grown = newest.new_empty(*newest.shape[:-2], capacity, newest.size(-1))
-        if held is not None:
-            grown[..., : held.size(-2), :] = held
-        return grown
+    def attend(self, query, key, value, mask=None, **options):
+        """As `grouped_query_attention` where heads are shared, else as `scaled_dot_product_attention`."""
+        if key.size(1) < query.size(1):
+            return grouped_query_attention(scaled_dot_product_attention, query, key, value, mask, **options)
+        return scaled_dot_product_attention(query, key, value, mask, **options)
 
 
 class MultiHeadAttention(nn.Module):
@@ -201,13 +144,13 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads: Number of key-value heads; divides `n_heads`, and equals it if left out.
         dropout: Probability of dropping an attention weight in training.
         bias: Whether the four projections have biases.
-        attention: The mechanism: any `attention(query, key, value, mask, *, dropout, need_weights)`
-            on `(batch, n_heads, tokens, d_head)` that returns `(output, weights)`. To one whose attribute
-            `shared_query_key` is true, such as `LSHAttention`, the layer gives its queries as keys, too.
+        attention: A `Mechanism`, or any function `attention(query, key, value, mask, *, dropout, need_weights)`
+            on `(batch, n_heads, tokens, d_head)` that returns `(output, weights)`; `DotProductAttention` if left out.
 
     Raises:
-        ValueError: If the numbers do not divide each other, or fewer key-value heads than query heads are to
-            share one projection with them.
+        TypeError: If the attention cannot be called.
+        ValueError: If the numbers do not divide each other, dropout lies outside [0, 1), or fewer key-value heads
+            than query heads are to share one projection with them.
     """
 
     def __init__(
@@ -218,9 +161,10 @@ class MultiHeadAttention(nn.Module):
         *,
         dropout: float = 0.0,
         bias: bool = True,
-        attention: Callable = scaled_dot_product_attention,
+        attention: Mechanism | Callable | None = None,
     ):
         super().__init__()
+        validate_dropout(dropout)
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
         if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model = {d_model}, got {n_heads}")
@@ -229,9 +173,9 @@ class MultiHeadAttention(nn.Module):
         self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
         self.d_head = d_model // n_heads
         self.dropout = dropout
-        self.attention = attention
+        self.attention = DotProductAttention() if attention is None else as_mechanism(attention)
         self.query_proj = nn.Linear(d_model, d_model, bias=bias)
-        if getattr(attention, "shared_query_key", False):
+        if self.attention.shared_query_key:
             if n_kv_heads < n_heads:
                 raise ValueError(f"n_kv_heads must be n_heads = {n_heads} where keys are queries, got {n_kv_heads}")
             self.key_proj = self.query_proj
@@ -247,6 +191,7 @@ class MultiHeadAttention(nn.Module):
         value: Tensor | None = None,
         mask: Tensor | None = None,
         *,
+        causal: bool = False,
         need_weights: bool = False,
         cache: KVCache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
@@ -257,6 +202,7 @@ class MultiHeadAttention(nn.Module):
             key: `(batch, n_keys, d_model)`; the query if left out (self-attention).
             value: `(batch, n_keys, d_model)`; the key if left out.
             mask: Boolean, broadcastable to `(batch, n_heads, n_queries, n_keys)`; `True` = may attend.
+            causal: Whether later tokens are hidden, besides those that the mask hides; the queries are the newest.
             need_weights: Whether to return the weights of every head.
             cache: Holds earlier tokens' keys and values. This call's are appended to it, and the
                 queries attend to all of them: `n_keys` in `mask` counts the earlier ones too.
@@ -266,33 +212,44 @@ class MultiHeadAttention(nn.Module):
             `(batch, n_heads, n_queries, n_keys)` or `None`.
 
         Raises:
-            ValueError: If a shape does not fit, or `value` comes without `key`.
+            TypeError: If the mask is not boolean, or the cache holds another dtype.
+            ValueError: If a shape does not fit, `value` comes without `key`, or a cache comes to a mechanism that
+                works on whole sequences. The cache then holds what it held before.
         """
         if key is None and value is not None:
             raise ValueError("value came without key: give both, or key alone")
         key = query if key is None else key
         value = key if value is None else value
-        for name, tokens in (("query", query), ("key", key), ("value", value)):
-            if tokens.dim() != 3 or tokens.size(-1) != self.d_model:
-                raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
+        self._validate(query, key, value, cache)
 
         q = self._split(self.query_proj(query), self.n_heads)  # (batch, n_heads, n_queries, d_head)
         shared = self.key_proj is self.query_proj and key is query
         k = q if shared else self._split(self.key_proj(key), self.n_kv_heads)  # (batch, n_kv_heads, n_keys, d_head)
         v = self._split(self.value_proj(value), self.n_kv_heads)
-        if cache is not None:
-            k, v = cache.append(k, v)
-        attention = self.attention
-        if self.n_kv_heads < self.n_heads:
-            if attention is scaled_dot_product_attention:
-                attention = grouped_query_attention
-            else:
-                k, v = (_repeat_heads(tokens, self.n_heads) for tokens in (k, v))
-
         dropout = self.dropout if self.training else 0.0
-        heads, weights = attention(q, k, v, mask, dropout=dropout, need_weights=need_weights)
+        options = {"causal": causal, "dropout": dropout, "need_weights": need_weights}
+        if cache is None:
+            heads, weights = self.attention.attend(q, k, v, mask, **options)
+        else:
+            with cache.undone_on_error():
+                heads, weights = self.attention.attend(q, *cache.append(k, v), mask, **options)
         joined = heads.transpose(1, 2).flatten(-2)  # (batch, n_queries, d_model)
         return self.out_proj(joined), weights
+
+    def _validate(self, query: Tensor, key: Tensor, value: Tensor, cache: KVCache | None) -> None:
+        for name, tokens in (("query", query), ("key", key), ("value", value)):
+            if tokens.dim() != 3 or tokens.size(-1) != self.d_model:
+                raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
+        if key.size(1) != value.size(1):
+            raise ValueError(f"key and value must have the same n_keys, got {key.size(1)} and {value.size(1)}")
+        if not query.size(0) == key.size(0) == value.size(0):
+            batches = f"{query.size(0)}, {key.size(0)} and {value.size(0)}"
+            raise ValueError(f"query, key and value must have the same batch size, got {batches}")
+        if cache is not None and not self.attention.caches:
+            raise ValueError(
+                f"cache must be None (in generate: use_cache=False), because {type(self.attention).__name__} works on "
+                "whole sequences"
+            )
 
     def _split(self, tokens: Tensor, n_heads: int) -> Tensor:
         """`(batch, tokens, n_heads * d_head)` to `(batch, n_heads, tokens, d_head)`."""
@@ -301,73 +258,3 @@ class MultiHeadAttention(nn.Module):
 
     def extra_repr(self) -> str:
         return f"d_model={self.d_model}, n_heads={self.n_heads}, n_kv_heads={self.n_kv_heads}"
-
-
-def _repeat_heads(tokens: Tensor, n_heads: int) -> Tensor:
-    """`(batch, n_kv_heads, tokens, features)` to as many heads as the queries have, each copied for its group."""
-    return tokens.repeat_interleave(n_heads // tokens.size(1), dim=1)
-
-
-def _fold_mask(mask: Tensor, n_heads: int, group: int, n_queries: int) -> Tensor:
-    """The mask for queries that stand in line, head after head of their group."""
-    by_head = mask.dim() > 2 and mask.size(-3) > 1
-    if not by_head and (mask.dim() < 2 or mask.size(-2) == 1):  # the same for all of them
-        return mask
-    heads = n_heads if by_head else group
-    mask = mask.expand(*mask.shape[:-3], heads, n_queries, mask.size(-1))
-    return mask.unflatten(-3, (-1, group)).flatten(-3, -2)  # (..., n_kv_heads or 1, group * n_queries, n_keys)
-
-
-def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float, n_dims: int) -> Tensor | None:
-    """One `attn_mask` for PyTorch's kernel: boolean, or additive where there is a bias; in all the dimensions.
-
-    (With fewer dimensions than the queries, other than two, PyTorch takes a kernel that stores the weights.)
-    """
-    if bias is not None:
-        bias = bias / temperature
-        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
-    return None if mask is None else mask[(None,) * (n_dims - mask.dim())]
-
-
-def check_inputs(query, key, value, mask, bias):
-    for name, tensor in (("query", query), ("key", key), ("value", value)):
-        if tensor.dim() < 2:
-            raise ValueError(f"{name} must have shape (..., tokens, features), got {tuple(tensor.shape)}")
-        if not tensor.is_floating_point() or tensor.dtype != query.dtype:
-            raise TypeError(
-                f"query, key and value must share one floating dtype, got {name} in {tensor.dtype}"
-                f" and query in {query.dtype}"
-            )
-    if query.size(-1) != key.size(-1):
-        raise ValueError(
-            f"query and key must have the same d_k, got {query.size(-1)} in query and {key.size(-1)} in key"
-        )
-    if key.size(-2) != value.size(-2):
-        raise ValueError(
-            f"key and value must have the same n_keys, got {key.size(-2)} in key and {value.size(-2)} in value"
-        )
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(
-            "query, key and value must have the same leading (batch, heads) dimensions, got "
-            f"{tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} and {tuple(value.shape[:-2])}"
-        )
-    scores_shape = (*query.shape[:-1], key.size(-2))
-    if mask is not None:
-        _check_mask(mask, scores_shape)
-    if bias is not None:
-        if bias.dtype != query.dtype:
-            raise TypeError(f"bias must have the dtype of the query, {query.dtype}, got {bias.dtype}")
-        _check_broadcasts("bias", bias, scores_shape)
-
-
-def _check_mask(mask: Tensor, scores_shape) -> None:
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean with True = may attend, got {mask.dtype}; additive terms go in bias")
-    _check_broadcasts("mask", mask, scores_shape)
-
-
-def _check_broadcasts(name: str, tensor: Tensor, scores_shape) -> None:
-    """The tensor may be stretched to the scores; it must not stretch them."""
-    sizes = zip(reversed(tensor.shape), reversed(scores_shape), strict=False)
-    if tensor.dim() > len(scores_shape) or any(size not in (1, wanted) for size, wanted in sizes):
-        raise ValueError(f"{name} must broadcast to the scores' shape {tuple(scores_shape)}, got {tuple(tensor.shape)}")

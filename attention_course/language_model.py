@@ -1,13 +1,13 @@
 """A causal language model: a decoder-only Transformer that writes with a cache."""
 
 from collections.abc import Callable
-from copy import deepcopy
+from contextlib import ExitStack
 
 import torch
 from torch import Tensor, nn
 
-from attention_course.attention import KVCache, scaled_dot_product_attention
-from attention_course.masks import causal_mask
+from attention_course.cache import KVCache
+from attention_course.mechanism import Mechanism, fresh
 from attention_course.transformer import Block
 
 
@@ -23,10 +23,9 @@ class CausalLanguageModel(nn.Module):
         n_layers: Number of blocks.
         n_kv_heads: Number of key-value heads; `n_heads` if left out.
         positions: A module that adds positions to the tokens, `positions(tokens, start)`.
-        attention: The mechanism of every block, as for `MultiHeadAttention`. Each block gets a copy, so that a
-            mechanism with parameters learns them layer by layer. One whose attribute `causal` is true, such as
-            `LinearAttention(causal=True)`, hides the future itself: the model then makes no causal mask, and as
-            such a mechanism works on whole sequences, there are no caches.
+        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets its own, `fresh`. One
+            that is not `causal` itself hides the future by a mask; one without `caches`, such as
+            `LinearAttention(causal=True)`, works on whole sequences.
     """
 
     def __init__(
@@ -38,14 +37,13 @@ class CausalLanguageModel(nn.Module):
         *,
         n_kv_heads: int | None = None,
         positions: nn.Module | None = None,
-        attention: Callable = scaled_dot_product_attention,
+        attention: Mechanism | Callable | None = None,
     ):
         super().__init__()
         self.embedding = nn.Embedding(n_symbols, d_model)
         self.positions = positions
-        self.masks_itself = getattr(attention, "causal", False)
         self.blocks = nn.ModuleList(
-            Block(d_model, n_heads, n_kv_heads, attention=deepcopy(attention)) for _ in range(n_layers)
+            Block(d_model, n_heads, n_kv_heads, attention=fresh(attention)) for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model)
         self.logits = nn.Linear(d_model, n_symbols)
@@ -62,8 +60,8 @@ class CausalLanguageModel(nn.Module):
 
         Args:
             symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
-            mask: Boolean, `True` = may attend; `causal_mask` if left out. Where the mechanism hides the future
-                itself, the mask can only hide more.
+            mask: Boolean, `True` = may attend. If left out, a symbol sees itself and earlier ones. A mask takes the
+                place of that, so that it may show the future, too, unless the mechanism is `causal` itself.
             need_weights: Whether to return the weights of every block.
             caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
 
@@ -72,24 +70,21 @@ class CausalLanguageModel(nn.Module):
             `(batch, n_heads, n_tokens, n_keys)`, or `None`.
 
         Raises:
-            ValueError: If caches are given, and the mechanism hides the future itself.
+            ValueError: If caches come to a mechanism that works on whole sequences, or there are not as many as
+                blocks. The caches then hold what they held before.
         """
-        if caches is not None and self.masks_itself:
-            raise ValueError(
-                "caches must be None (in generate: use_cache=False): attention that is causal by itself works on "
-                f"whole sequences, got {len(caches)} caches"
-            )
-        start = 0 if caches is None else len(caches[0])
-        n_new = symbols.size(1)
-        if mask is None and n_new > 1 and not self.masks_itself:  # one token alone is the newest, and may see them all
-            mask = causal_mask(n_new, start + n_new, device=symbols.device)
-        tokens = self.embedding(symbols)  # (batch, n_symbols, d_model)
+        if caches is not None and len(caches) != len(self.blocks):
+            raise ValueError(f"caches must be one for each of {len(self.blocks)} blocks, got {len(caches)}")
+        tokens = self.embedding(symbols)  # (batch, n_tokens, d_model)
         if self.positions is not None:
-            tokens = self.positions(tokens, start)
+            tokens = self.positions(tokens, 0 if caches is None else len(caches[0]))
         all_weights = []
-        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
-            tokens, weights = block(tokens, mask, need_weights=need_weights, cache=cache)
-            all_weights.append(weights)
+        with ExitStack() as held:
+            for cache in caches or []:
+                held.enter_context(cache.undone_on_error())
+            for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
+                tokens, weights = block(tokens, mask, causal=mask is None, need_weights=need_weights, cache=cache)
+                all_weights.append(weights)
         return self.logits(self.norm(tokens)), all_weights if need_weights else None
 
     def new_caches(self) -> list[KVCache]:
@@ -120,7 +115,7 @@ class CausalLanguageModel(nn.Module):
 
         Raises:
             ValueError: If the prompt is empty, the temperature is negative, or a cache is to be used with a mechanism
-                that hides the future itself.
+                that works on whole sequences.
         """
         if prompt.dim() != 2 or prompt.size(1) == 0:
             raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")

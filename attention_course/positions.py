@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.attention import scaled_dot_product_attention
+from attention_course.mechanism import Mechanism
 
 
 def sinusoidal_encoding(n_positions: int, d_model: int, *, base: float = 10_000.0, device=None) -> Tensor:
@@ -77,7 +78,7 @@ class LearnedPositions(nn.Module):
         return tokens + self.embedding.weight[start:end]
 
 
-class ShawAttention(nn.Module):
+class ShawAttention(Mechanism):
     r"""Scores with a learned vector for each distance (Shaw et al. 2018, arXiv:1803.02155).
 
     .. math:: \text{score}_{ij} = \frac{q_i \cdot (k_j + a_{j-i})}{\sqrt{d_k}}
@@ -94,7 +95,11 @@ class ShawAttention(nn.Module):
         super().__init__()
         self.max_distance = max_distance
         self.embedding = nn.Embedding(2 * max_distance + 1, d_head)
-        nn.init.normal_(self.embedding.weight, std=d_head**-0.5)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw new vectors."""
+        nn.init.normal_(self.embedding.weight, std=self.embedding.embedding_dim**-0.5)
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`."""
@@ -131,7 +136,7 @@ def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tenso
     return torch.view_as_real(turned).flatten(-2).to(tokens.dtype)
 
 
-class RotaryAttention(nn.Module):
+class RotaryAttention(Mechanism):
     """Rotate queries and keys by their positions, so that scores depend on the distance alone (RoPE).
 
     Su et al. 2021, arXiv:2104.09864, which pairs neighbouring features as we do, and so does Meta's code for Llama.
@@ -160,7 +165,7 @@ def alibi_slopes(n_heads: int, *, device=None) -> Tensor:
     return 2.0 ** (-8 * head / n_heads)
 
 
-class ALiBiAttention(nn.Module):
+class ALiBiAttention(Mechanism):
     r"""Subtract from each score a multiple of the distance (Press et al. 2021, arXiv:2108.12409).
 
     .. math:: \text{score}_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} - m_h\,|i - j|

@@ -1,11 +1,12 @@
 """The Transformer: feed-forward layer, encoder and decoder blocks, and stacks of them."""
 
 from collections.abc import Callable
-from copy import deepcopy
 
 from torch import Tensor, nn
 
-from attention_course.attention import KVCache, MultiHeadAttention, scaled_dot_product_attention
+from attention_course.attention import MultiHeadAttention
+from attention_course.cache import KVCache
+from attention_course.mechanism import Mechanism, fresh
 
 
 class FeedForward(nn.Sequential):
@@ -45,7 +46,7 @@ class Block(nn.Module):
         *,
         norm_first: bool = True,
         dropout: float = 0.0,
-        attention: Callable = scaled_dot_product_attention,
+        attention: Mechanism | Callable | None = None,
     ):
         super().__init__()
         self.norm_first = norm_first
@@ -56,13 +57,20 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(
-        self, tokens: Tensor, mask: Tensor | None = None, *, need_weights: bool = False, cache: KVCache | None = None
+        self,
+        tokens: Tensor,
+        mask: Tensor | None = None,
+        *,
+        causal: bool = False,
+        need_weights: bool = False,
+        cache: KVCache | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Let the tokens attend to each other.
 
         Args:
             tokens: `(batch, n_tokens, d_model)`.
             mask: Boolean, broadcastable to `(batch, n_heads, n_tokens, n_keys)`; `True` = may attend.
+            causal: Whether later tokens are hidden, besides those that the mask hides.
             need_weights: Whether to return the weights.
             cache: Holds earlier tokens' keys and values, as for `MultiHeadAttention`.
 
@@ -70,7 +78,7 @@ class Block(nn.Module):
             Tokens of the same shape, and the weights `(batch, n_heads, n_tokens, n_keys)` or `None`.
         """
         attended, weights = self.attention(
-            self._before(self.attention_norm, tokens), mask=mask, need_weights=need_weights, cache=cache
+            self._before(self.attention_norm, tokens), mask=mask, causal=causal, need_weights=need_weights, cache=cache
         )
         tokens = self._add(self.attention_norm, tokens, attended)
         return self._add_feed_forward(tokens), weights
@@ -106,7 +114,7 @@ class DecoderBlock(Block):
         *,
         norm_first: bool = True,
         dropout: float = 0.0,
-        attention: Callable = scaled_dot_product_attention,
+        attention: Mechanism | Callable | None = None,
     ):
         super().__init__(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=attention)
         self.cross_attention_norm = nn.LayerNorm(d_model)
@@ -156,11 +164,11 @@ class _Stack(nn.Module):
         *,
         norm_first: bool = True,
         dropout: float = 0.0,
-        attention: Callable = scaled_dot_product_attention,
+        attention: Mechanism | Callable | None = None,
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
-            self.block(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=deepcopy(attention))
+            self.block(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=fresh(attention))
             for _ in range(n_layers)
         )
         # Pre-norm blocks leave a sum that nobody has normalised, post-norm blocks a normalised one.
@@ -176,7 +184,7 @@ class Encoder(_Stack):
         n_layers: Number of blocks.
         norm_first: As for `Block`. Pre-norm blocks are followed by one last layer norm.
         dropout: As for `Block`.
-        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets a copy.
+        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets its own, `fresh`.
     """
 
     block = Block

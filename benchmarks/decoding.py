@@ -11,20 +11,23 @@ heads, and latent attention in its absorbed form (which its layer picks) beside 
 import json
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 
-from attention_course import KVCache, MultiHeadAttention, measure
-from attention_course.attention import grouped_query_attention
+from attention_course import KVCache, MultiHeadAttention, measure, scaled_dot_product_attention
 from attention_course.efficient.latent import LatentAttention
+from attention_course.grouped import grouped_query_attention
 
 RESULTS = Path(__file__).parent / "results" / "decoding.json"
 N_HEADS, D_HEAD, D_MODEL, D_LATENT, D_ROTARY = 8, 64, 512, 128, 32
 CASES = [(1, 2, 1024), (1, 2, 4096), (1, 2, 16384), (1, 1, 4096), (1, 4, 4096), (8, 2, 4096)]
 QUERIES = [4, 16, 64, 256, 1024]  # ours folds the first four
 REPEATS = 300
+
+grouped = partial(grouped_query_attention, scaled_dot_product_attention)
 
 
 def grouped_times(batch: int, n_kv_heads: int, n_keys: int) -> dict:
@@ -33,7 +36,7 @@ def grouped_times(batch: int, n_kv_heads: int, n_keys: int) -> dict:
     key, value = torch.randn(2, batch, n_kv_heads, n_keys, D_HEAD)
     group = N_HEADS // n_kv_heads
     calls = {
-        "ours": lambda: grouped_query_attention(query, key, value, need_weights=False)[0],
+        "ours": lambda: grouped(query, key, value, need_weights=False)[0],
         "PyTorch": lambda: F.scaled_dot_product_attention(query, key, value, enable_gqa=True),
         "copied": lambda: _copied(query, key, value, group),
     }
@@ -52,7 +55,7 @@ def many_queries_times(n_queries: int) -> dict:
     query, mask = torch.randn(1, N_HEADS, n_queries, D_HEAD), torch.ones(n_queries, 4096).tril(4096 - n_queries).bool()
     key, value = torch.randn(2, 1, 2, 4096, D_HEAD)
     calls = {
-        "ours": lambda: grouped_query_attention(query, key, value, mask, need_weights=False)[0],
+        "ours": lambda: grouped(query, key, value, mask, need_weights=False)[0],
         "PyTorch": lambda: F.scaled_dot_product_attention(query, key, value, mask, enable_gqa=True),
         "copied": lambda: _copied(query, key, value, N_HEADS // key.size(1), mask),
     }

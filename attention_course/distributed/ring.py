@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_course.distributed.blocks import attend_block, differentiate_block, merge
 from attention_course.distributed.zigzag import visible
-from attention_course.efficient.inputs import check
+from attention_course.efficient.inputs import validate_weightless
+from attention_course.mechanism import Mechanism
 
 
 class Ring:
@@ -69,7 +70,7 @@ class Ring:
             if receive:
                 tensors = receive()
 
-    def check_same_shape(self, **blocks: Tensor) -> None:
+    def require_same_shape(self, **blocks: Tensor) -> None:
         """Refuse blocks that are not alike everywhere, for which a process would wait forever.
 
         Raises:
@@ -84,7 +85,7 @@ class Ring:
                 raise ValueError(f"{name} must have one shape on all processes, got {shapes}")
 
 
-class RingAttention(nn.Module):
+class RingAttention(Mechanism):
     """Exact attention of the tokens held here to those of all processes, forward and backward.
 
     All processes call it together. With `causal`, the tokens of each are its block of `zigzag_split`; without, it does
@@ -102,13 +103,16 @@ class RingAttention(nn.Module):
         RuntimeError: If there are no processes to talk to yet.
     """
 
+    caches = False
+
     def __init__(self, *, causal: bool = False, group: dist.ProcessGroup | None = None):
         super().__init__()
         self.causal = causal
         self.ring = Ring(group)
 
-    def __deepcopy__(self, memo):
-        return RingAttention(causal=self.causal, group=self.ring.group)  # a group of processes cannot be copied
+    def fresh(self) -> "RingAttention":
+        """Another, of the same processes: a group of them cannot be copied."""
+        return RingAttention(causal=self.causal, group=self.ring.group)
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention` of the whole sequence, for the block held here.
@@ -129,12 +133,12 @@ class RingAttention(nn.Module):
             ValueError: As `scaled_dot_product_attention`; if a mask, weights or dropout are asked for; if causal
                 blocks have no two halves; on all processes, if a shape is not the same on all.
         """
-        check(query, key, value, None, dropout=dropout, need_weights=need_weights)
+        validate_weightless(query, key, value, None, dropout=dropout, need_weights=need_weights)
         if mask is not None:
             raise ValueError("mask must be None: no process holds all the keys that it would be about")
         if query.dtype not in (torch.float32, torch.float64):
             raise TypeError(f"query must be float32 or float64, in which partial results add up, got {query.dtype}")
-        self.ring.check_same_shape(query=query, key=key, value=value)
+        self.ring.require_same_shape(query=query, key=key, value=value)
         if self.causal and (query.size(-2) != key.size(-2) or query.size(-2) % 2):
             raise ValueError(
                 "query must have as many tokens as key, and an even number, for causal blocks of two chunks, "

@@ -1,10 +1,11 @@
 """Attention between chosen pairs of blocks of tokens, and BigBird's choice of them."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.efficient.inputs import check, check_self_attention
+from attention_course.efficient.inputs import validate_self_attention, validate_weightless
+from attention_course.mechanism import Mechanism
 
 
 def bigbird_layout(
@@ -30,7 +31,7 @@ def bigbird_layout(
     return layout | chosen
 
 
-class BlockSparseAttention(nn.Module):
+class BlockSparseAttention(Mechanism):
     """Exact attention under a mask made of whole blocks; what the layout leaves out is never computed.
 
     Args:
@@ -43,6 +44,8 @@ class BlockSparseAttention(nn.Module):
         TypeError: If the layout is not boolean.
         ValueError: If it is not square or `block_size` is below 1.
     """
+
+    caches = False
 
     def __init__(self, layout: Tensor, block_size: int, *, causal: bool = False):
         super().__init__()
@@ -70,8 +73,8 @@ class BlockSparseAttention(nn.Module):
             ValueError: If weights, dropout, keys of other tokens, a mask that differs from query to query or more
                 tokens than the layout has room for are given.
         """
-        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
-        check_self_attention(query, key)
+        validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        validate_self_attention(query, key)
         room = len(self.seen_blocks) * self.block_size
         if query.size(-2) > room:
             raise ValueError(f"query must hold at most {room} tokens (the layout's blocks), got {query.size(-2)}")

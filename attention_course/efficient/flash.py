@@ -12,8 +12,8 @@ and at the end the output is `o / l`. Backward, each tile's weights are computed
 import torch
 from torch import Tensor
 
-from attention_course.attention import check_inputs
-from attention_course.efficient.inputs import check_self_attention
+from attention_course.efficient.inputs import validate_self_attention
+from attention_course.validation import validate_inputs
 
 TILE = 512  # queries and keys: the tile of scores of a head fits a core's cache
 CAUSAL_TILE = 256  # smaller tiles skip more of the future
@@ -44,12 +44,12 @@ def flash_attention(
         TypeError: As `scaled_dot_product_attention`.
         ValueError: As `scaled_dot_product_attention`; if weights or dropout are asked for.
     """
-    check_inputs(query, key, value, mask, None)
+    validate_inputs(query, key, value, mask)
     if need_weights or dropout:
         given = f"got {need_weights} and {dropout}"
         raise ValueError(f"need_weights must be False and dropout 0: the weights are never stored, {given}")
     if causal:
-        check_self_attention(query, key)
+        validate_self_attention(query, key)
     return _Flash.apply(query, key, value, mask, causal), None
 
 

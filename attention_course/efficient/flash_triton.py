@@ -19,8 +19,8 @@ except ImportError as error:
     message = "flash_triton needs Triton, which exists for Linux (PyTorch's CUDA builds bring it): pip install triton"
     raise ImportError(message) from error
 
-from attention_course.attention import check_inputs
-from attention_course.efficient.inputs import check_self_attention
+from attention_course.efficient.inputs import validate_self_attention
+from attention_course.validation import validate_inputs
 
 ROWS, COLUMNS = 64, 32  # queries and keys of a tile
 DOT_TYPES = {torch.float32: tl.float32, torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}
@@ -89,7 +89,7 @@ def flash_attention_triton(
         ValueError: As `scaled_dot_product_attention`; if a mask, weights, dropout or a gradient are asked for, there
             is no key, or the tensors are not on a GPU and the interpreter is off.
     """
-    check_inputs(query, key, value, None, None)
+    validate_inputs(query, key, value)
     if query.dtype not in DOT_TYPES:
         raise TypeError(f"query must be float32, float16 or bfloat16, got {query.dtype}")
     if mask is not None or need_weights or dropout:
@@ -99,7 +99,7 @@ def flash_attention_triton(
     if key.size(-2) == 0:
         raise ValueError(f"key must hold at least 1 token, got shape {tuple(key.shape)}")
     if causal:
-        check_self_attention(query, key)
+        validate_self_attention(query, key)
     interpreted = not isinstance(_forward, triton.JITFunction)
     if not (interpreted or query.is_cuda):
         raise ValueError(f"query must be on a GPU, got {query.device}; else set TRITON_INTERPRET=1 before the import")

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from functools import cache
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attention_course.attention import check_inputs, masked_softmax
+from attention_course.attention import masked_softmax
+from attention_course.mechanism import Mechanism
+from attention_course.validation import validate_inputs
 
 try:
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -19,7 +21,7 @@ except ImportError:  # before PyTorch 2.5
     flex_attention = None
 
 
-class FlexAttention(nn.Module):
+class FlexAttention(Mechanism):
     """Exact attention whose scores and mask are functions of positions.
 
     Both functions get integer tensors: the numbers of batch, head, query and key. Positions count from 0 at the first
@@ -50,7 +52,7 @@ class FlexAttention(nn.Module):
             ValueError: As `scaled_dot_product_attention`; if weights or dropout are asked for, or there are more
                 queries than keys.
         """
-        check_inputs(query, key, value, mask, None)
+        validate_inputs(query, key, value, mask)
         if query.dim() != 4:
             raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
         if need_weights or dropout:

@@ -6,10 +6,10 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from attention_course.attention import check_inputs
+from attention_course.validation import validate_inputs
 
 
-def check(
+def validate_weightless(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, *, dropout: float, need_weights: bool
 ) -> None:
     """Refuse what a mechanism that never forms the weights cannot do.
@@ -19,7 +19,7 @@ def check(
         ValueError: As `scaled_dot_product_attention`; if weights or dropout of weights are asked for; or if the mask
             is not the same for all queries.
     """
-    check_inputs(query, key, value, mask, None)
+    validate_inputs(query, key, value, mask)
     if query.dim() != 4:
         raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
     if need_weights:
@@ -33,7 +33,7 @@ def check(
         )
 
 
-def check_self_attention(query: Tensor, key: Tensor) -> None:
+def validate_self_attention(query: Tensor, key: Tensor) -> None:
     """Refuse keys of other tokens than the queries'.
 
     Raises:

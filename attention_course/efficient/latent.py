@@ -14,7 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.attention import KVCache, grouped_query_attention, scaled_dot_product_attention
+from attention_course.attention import scaled_dot_product_attention
+from attention_course.cache import KVCache
+from attention_course.grouped import grouped_query_attention
 from attention_course.positions import rotate
 
 
@@ -104,7 +106,9 @@ class LatentAttention(nn.Module):
         content, rotary = q.split([self.d_head, self.d_rotary], dim=-1)
         q = torch.cat([content @ self._by_head(self.key_up), rotary], dim=-1)  # as wide as the latents
         # The rotary part comes along as values, again for the kernels' sake, and is dropped.
-        read, weights = grouped_query_attention(q, latents, latents, mask, scale=self.scale, need_weights=need_weights)
+        read, weights = grouped_query_attention(
+            scaled_dot_product_attention, q, latents, latents, mask, scale=self.scale, need_weights=need_weights
+        )
         return read[..., : self.d_latent] @ self._by_head(self.value_up).transpose(-2, -1), weights
 
     def _by_head(self, up: nn.Linear) -> Tensor:

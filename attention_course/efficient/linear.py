@@ -9,10 +9,11 @@ head's its own. It is another function than softmax attention, not an approximat
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attention_course.efficient.inputs import check, check_self_attention, hide, join, tiles
+from attention_course.efficient.inputs import hide, join, tiles, validate_self_attention, validate_weightless
 from attention_course.efficient.running_sums import RunningSums
+from attention_course.mechanism import Mechanism
 
 TILE = 512  # tokens whose features are held at once: they fit a core's cache
 
@@ -37,13 +38,15 @@ class _EluPlusOne(torch.autograd.Function):
         return grad_features * features.clamp(max=1)
 
 
-class LinearAttention(nn.Module):
+class LinearAttention(Mechanism):
     """Attention in time and memory proportional to the number of tokens.
 
     Args:
         causal: Whether a token sees itself and earlier ones only.
         feature_map: From `(..., d_head)` to positive features `(..., d_features)`.
     """
+
+    caches = False
 
     def __init__(self, *, causal: bool = False, feature_map: Callable[[Tensor], Tensor] = elu_plus_one):
         super().__init__()
@@ -57,7 +60,7 @@ class LinearAttention(nn.Module):
             ValueError: If weights, dropout or a mask that differs from query to query are asked for, or a causal
                 layer gets keys of other tokens.
         """
-        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         attend = self._causal if self.causal else self._full
         return join(attend(query, key, value, mask), query.size(-2)), None
 
@@ -69,7 +72,7 @@ class LinearAttention(nn.Module):
             yield sums.read(self.feature_map(q))
 
     def _causal(self, query, key, value, mask):
-        check_self_attention(query, key)
+        validate_self_attention(query, key)
         sums = self._no_sums(key, value)
         for q, (k, v, seen) in zip(query.split(TILE, -2), tiles(TILE, key, value, mask), strict=True):
             yield sums.add_and_read(self.feature_map(q), hide(self.feature_map(k), seen), v)

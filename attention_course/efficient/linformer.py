@@ -11,10 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.efficient.inputs import check, hide
+from attention_course.efficient.inputs import hide, validate_weightless
+from attention_course.mechanism import Mechanism
 
 
-class LinformerAttention(nn.Module):
+class LinformerAttention(Mechanism):
     """Softmax attention on `rank` blends of the keys and values, shared by the heads.
 
     Args:
@@ -22,11 +23,18 @@ class LinformerAttention(nn.Module):
         rank: Number of slots.
     """
 
+    caches = False
+
     def __init__(self, max_keys: int, rank: int):
         super().__init__()
-        # As the paper draws them: with variance 1 / rank, lengths keep their size on average.
-        self.blend_keys = nn.Parameter(torch.randn(rank, max_keys) * rank**-0.5)
-        self.blend_values = nn.Parameter(torch.randn(rank, max_keys) * rank**-0.5)
+        self.blend_keys = nn.Parameter(torch.empty(rank, max_keys))
+        self.blend_values = nn.Parameter(torch.empty(rank, max_keys))
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw as the paper does: with variance 1 / rank, lengths keep their size on average."""
+        for blend in (self.blend_keys, self.blend_values):
+            nn.init.normal_(blend, std=len(blend) ** -0.5)
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
@@ -35,7 +43,7 @@ class LinformerAttention(nn.Module):
             ValueError: If weights, dropout or a mask that differs from query to query are asked for, or there are
                 more keys than `max_keys`.
         """
-        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         n_keys, max_keys = key.size(-2), self.blend_keys.size(1)
         if n_keys > max_keys:
             raise ValueError(f"key must hold at most max_keys = {max_keys} tokens, got {n_keys}")

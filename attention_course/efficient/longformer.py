@@ -5,16 +5,17 @@ see everything. (The paper gives global tokens projections of their own; here th
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.efficient.inputs import check, check_self_attention, join
+from attention_course.efficient.inputs import join, validate_self_attention, validate_weightless
+from attention_course.mechanism import Mechanism
 
 SMALLEST_BLOCK = 64  # queries that share a window of keys: fewer would be too little work at a time
 OUT_OF_REACH = 2**40  # the place of a key that no query may see
 
 
-class LongformerAttention(nn.Module):
+class LongformerAttention(Mechanism):
     """Exact attention under a band, in time and memory proportional to the number of tokens.
 
     Args:
@@ -25,6 +26,8 @@ class LongformerAttention(nn.Module):
     Raises:
         ValueError: If `window` is below 1 or `n_global` below 0.
     """
+
+    caches = False
 
     def __init__(self, window: int, *, n_global: int = 0, causal: bool = False):
         super().__init__()
@@ -47,8 +50,8 @@ class LongformerAttention(nn.Module):
         Raises:
             ValueError: If weights, dropout, keys of other tokens or a mask that differs from query to query are given.
         """
-        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
-        check_self_attention(query, key)
+        validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        validate_self_attention(query, key)
         n_tokens, n_global = query.size(-2), min(self.n_global, query.size(-2))
         place = torch.arange(n_tokens, device=query.device).view(1, n_tokens, 1)
         key_place = place

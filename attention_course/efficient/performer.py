@@ -8,10 +8,11 @@ exponentially with the lengths of queries and keys.
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attention_course.efficient.inputs import check, check_self_attention, hide, join, tiles
+from attention_course.efficient.inputs import hide, join, tiles, validate_self_attention, validate_weightless
 from attention_course.efficient.running_sums import RunningSums
+from attention_course.mechanism import Mechanism
 
 TILE = 256  # tokens whose features are held at once
 
@@ -36,7 +37,7 @@ def orthogonal_gaussian(n_features: int, d_head: int, generator: torch.Generator
     return torch.cat(blocks)[:n_features].to(torch.get_default_dtype())
 
 
-class PerformerAttention(nn.Module):
+class PerformerAttention(Mechanism):
     """Softmax attention estimated in time and memory proportional to the number of tokens.
 
     Args:
@@ -46,13 +47,19 @@ class PerformerAttention(nn.Module):
         generator: Source of the random directions (on the CPU).
     """
 
+    caches = False
+
     def __init__(self, d_head: int, n_features: int, *, causal: bool = False, generator: torch.Generator | None = None):
         super().__init__()
         self.causal = causal
         self.register_buffer("directions", orthogonal_gaussian(n_features, d_head, generator))
 
     def redraw(self, generator: torch.Generator | None = None) -> None:
-        """Draw new directions."""
+        """Draw new directions.
+
+        Args:
+            generator: Source of randomness (on the CPU); PyTorch's own if left out.
+        """
         self.directions.copy_(orthogonal_gaussian(*self.directions.shape, generator))
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
@@ -61,7 +68,7 @@ class PerformerAttention(nn.Module):
         Raises:
             ValueError: As `LinearAttention`; or if `d_head` is not that of the directions.
         """
-        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         if query.size(-1) != self.directions.size(1):
             raise ValueError(f"query must have d_head = {self.directions.size(1)}, got {query.size(-1)}")
         attend = self._causal if self.causal else self._full
@@ -86,7 +93,7 @@ class PerformerAttention(nn.Module):
             yield sums.read(self._query_features(q))
 
     def _causal(self, query, key, value, mask):
-        check_self_attention(query, key)
+        validate_self_attention(query, key)
         sums = _ScaledSums(value, len(self.directions))
         for q, (k, v, seen) in zip(query.split(TILE, -2), tiles(TILE, key, value, mask), strict=True):
             key_features = sums.features(self.log_features(k), seen)

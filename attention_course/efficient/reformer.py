@@ -9,15 +9,16 @@ proportion to the sums of exponentials that each has seen; a pair that meets in 
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from attention_course.efficient.inputs import check, check_self_attention
+from attention_course.efficient.inputs import validate_self_attention, validate_weightless
+from attention_course.mechanism import Mechanism
 
 GROUP = 64  # chunks whose scores are held at once
 SELF = -1e5  # a token's score with itself: the last resort of one that finds nobody else
 
 
-class LSHAttention(nn.Module):
+class LSHAttention(Mechanism):
     """Attention among tokens whose queries point in similar directions.
 
     Args:
@@ -30,7 +31,8 @@ class LSHAttention(nn.Module):
         ValueError: If `bucket_size` or `n_rounds` is below 1.
     """
 
-    shared_query_key = True  # MultiHeadAttention then projects queries and keys alike
+    shared_query_key = True
+    caches = False
 
     def __init__(
         self,
@@ -52,8 +54,8 @@ class LSHAttention(nn.Module):
             ValueError: If weights, dropout, keys that are not the queries or a mask that differs from query to
                 query are given.
         """
-        check(query, key, value, mask, dropout=dropout, need_weights=need_weights)
-        check_self_attention(query, key)
+        validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
+        validate_self_attention(query, key)
         if key is not query and not torch.equal(key, query):
             raise ValueError("key must be the query: LSH attention has one projection for both")
         rounds = [self._round(query, value, mask) for _ in range(self.n_rounds)]

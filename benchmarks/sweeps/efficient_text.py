@@ -2,7 +2,6 @@
 
 import _text
 import torch
-from torch import nn
 
 from attention_course import scaled_dot_product_attention, tasks, training
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
@@ -11,6 +10,7 @@ from attention_course.efficient.longformer import LongformerAttention
 from attention_course.efficient.performer import PerformerAttention
 from attention_course.efficient.reformer import LSHAttention
 from attention_course.language_model import CausalLanguageModel
+from attention_course.mechanism import Mechanism, as_mechanism
 from attention_course.positions import rotate
 
 SETTINGS = {
@@ -32,13 +32,13 @@ CHANCES = [
 SEEDS = [0, 1, 2]
 
 
-class Rotated(nn.Module):
+class Rotated(Mechanism):
     """Queries and keys turned by their positions, then any causal mechanism."""
 
     def __init__(self, attention):
         super().__init__()
-        self.attention = attention
-        self.causal = getattr(attention, "causal", False)
+        self.attention = as_mechanism(attention)
+        self.causal = self.attention.causal
 
     def forward(self, query, key, value, mask=None, **options):
         position = torch.arange(query.size(-2), device=query.device)

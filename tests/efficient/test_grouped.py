@@ -1,5 +1,6 @@
 """Query heads that share keys and values, against full heads with copies of them."""
 
+from functools import partial
 from unittest import mock
 
 import pytest
@@ -7,9 +8,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_course import KVCache, MultiHeadAttention, attention, scaled_dot_product_attention
-from attention_course.attention import grouped_query_attention
+from attention_course import KVCache, MultiHeadAttention, scaled_dot_product_attention
+from attention_course import grouped as module
+from attention_course.grouped import grouped_query_attention
 from attention_course.measure import peak_memory
+
+grouped = partial(grouped_query_attention, scaled_dot_product_attention)
 
 
 def seeded(seed=0):
@@ -45,8 +49,8 @@ def test_equals_attention_on_copied_heads(
     query, key, value = tokens
     copies = (each.repeat_interleave(group, dim=1) for each in (key, value))
     expected, expected_weights = scaled_dot_product_attention(query, *copies, mask, scale=0.3)
-    with mock.patch.object(attention, "MOST_FOLDED", most_folded):
-        output, weights = grouped_query_attention(*tokens, mask, scale=0.3, need_weights=need_weights)
+    with mock.patch.object(module, "MOST_FOLDED", most_folded):
+        output, weights = grouped(*tokens, mask, scale=0.3, need_weights=need_weights)
     torch.testing.assert_close(output, expected)
     if need_weights:
         torch.testing.assert_close(weights, expected_weights)
@@ -64,7 +68,7 @@ def test_equals_attention_on_copied_heads(
 def test_one_query_copies_no_keys(n_kv_heads):
     query, key, value = torch.randn(1, 8, 1, 64), *torch.randn(2, 1, n_kv_heads, 1024, 64)
     one_copy = key.numel() * key.element_size()
-    assert peak_memory(lambda: grouped_query_attention(query, key, value, need_weights=False)) < one_copy / 4
+    assert peak_memory(lambda: grouped(query, key, value, need_weights=False)) < one_copy / 4
 
 
 @torch.no_grad()
@@ -81,11 +85,11 @@ Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("query must have shape .batch, heads", lambda: grouped_query_attention(Q[0], K, V)),
-        ("divide the query's, 3, got 2", lambda: grouped_query_attention(Q[:, :3], K, V)),
+        ("query must have shape .batch, heads", lambda: grouped(Q[0], K, V)),
+        ("divide the query's, 3, got 2", lambda: grouped(Q[:, :3], K, V)),
         (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 5))),
         (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 2, 3, 5))),
-        ("same n_keys", lambda: grouped_query_attention(Q, K, V[:, :, :4])),
+        ("same n_keys", lambda: grouped(Q, K, V[:, :, :4])),
     ],
 )
 def test_bad_input_is_named(message, call):
@@ -94,4 +98,4 @@ def test_bad_input_is_named(message, call):
 
 
 def _masked(mask):
-    return grouped_query_attention(Q, K, V, mask.bool())
+    return grouped(Q, K, V, mask.bool())
