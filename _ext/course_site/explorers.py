@@ -8,13 +8,14 @@ from pathlib import Path
 from attention_course.explore.explorer import VIEWS
 
 MOUNT = Path(__file__).with_name("mount_explorers.js")
+TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # said to the type checker, and to no browser
 CONTAINER = 'class="course-explorer"'
 FRAME = re.compile(r"data:image/(svg\+xml|webp);base64,([A-Za-z0-9+/=]+)")
 SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
 
 def bundle():
-    """The views and the script that mounts them as one classic script.
+    """The views and the script that mounts them as one classic script, without their types.
 
     A page opened from a folder may load scripts, but not modules.
     """
@@ -23,7 +24,8 @@ def bundle():
         for path in sorted(VIEWS.glob("*.js"))
     )
     mount = MOUNT.read_text(encoding="utf-8")
-    return "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
+    script = "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
+    return TYPES.sub("", script)
 
 
 def write_assets(app):

@@ -1,9 +1,14 @@
 // Mounts each explorer of a page: its view, given a small model in place of Jupyter's, and the browser's own controls.
 
+/** @import { Control, Kind, Kinds, Make, Model, Steps } from "../../attention_course/explore/types" */
+/** @typedef {Model<Record<string, any>>} AnyModel */
+
 // What a view knows of Jupyter's model.
+/** @type {(values: Record<string, any>) => AnyModel} */
 const makeModel = (values) => {
-  const listeners = new Map();
-  const of = (event) => listeners.get(event) ?? listeners.set(event, new Set()).get(event);
+  /** @type {Record<string, Set<() => void>>} */
+  const listeners = {};
+  const of = (/** @type {string} */ event) => (listeners[event] ??= new Set());
   return {
     get: (name) => values[name],
     set: (name, value) => {
@@ -17,6 +22,7 @@ const makeModel = (values) => {
   };
 };
 
+/** @type {Make} */
 const add = (parent, tag, name = "") => {
   const element = document.createElement(tag);
   element.className = name;
@@ -24,34 +30,35 @@ const add = (parent, tag, name = "") => {
   return element;
 };
 
+/** @type {(label: HTMLElement, control: Control, steps: Steps) => HTMLInputElement | HTMLSelectElement} */
 const makeInput = (label, control, steps) => {
   if (control.kind === "choice") {
     const select = add(label, "select");
-    control.options.forEach((text, index) => select.add(new Option(text, index)));
+    control.options.forEach((text, index) => select.add(new Option(text, String(index))));
     return select;
   }
   const input = add(label, "input");
   input.type = control.kind === "check" ? "checkbox" : "range";
-  if (control.kind === "slider") [input.min, input.max, input.step] = [0, control.options.length - 1, 1];
-  if (control.kind === "temperature") [input.min, input.max, input.step] = [steps.low, steps.high, 1];
+  if (control.kind === "slider") [input.min, input.max, input.step] = ["0", String(control.options.length - 1), "1"];
+  if (control.kind === "temperature") [input.min, input.max, input.step] = [String(steps.low), String(steps.high), "1"];
   return input;
 };
 
-// How a control's position becomes the model's value, and back, and what its output says.
+/** @type {Kinds} */
 const KINDS = {
   temperature: {
-    read: (input, steps) => Math.max(0.05, 10 ** (input.value / steps.decade)),
-    write: (input, value, steps) => (input.value = Math.round(Math.log10(value) * steps.decade)),
+    read: (input, steps) => Math.max(0.05, 10 ** (Number(input.value) / steps.decade)),
+    write: (input, value, steps) => (input.value = String(Math.round(Math.log10(value) * steps.decade))),
     say: (value) => String(Number(value.toPrecision(3))),
   },
   slider: {
     read: (input) => Number(input.value),
-    write: (input, value) => (input.value = value),
+    write: (input, value) => (input.value = String(value)),
     say: (value, control) => control.options[value],
   },
   choice: {
     read: (input) => Number(input.value),
-    write: (input, value) => (input.value = value),
+    write: (input, value) => (input.value = String(value)),
   },
   check: {
     read: (input) => input.checked,
@@ -59,12 +66,14 @@ const KINDS = {
   },
 };
 
+/** @type {(controls: HTMLElement, control: Control, model: AnyModel, steps: Steps) => void} */
 const addControl = (controls, control, model, steps) => {
   const box = add(controls, "div", "course-explorer-control");
   const label = add(box, "label");
   add(label, "span").textContent = control.label;
   const input = makeInput(label, control, steps);
   input.dataset.control = control.name;
+  /** @type {Kind<any, any>} */
   const { read, write, say } = KINDS[control.kind];
   const output = say && add(box, "output");
   const show = () => {
@@ -79,11 +88,11 @@ const addControl = (controls, control, model, steps) => {
   show();
 };
 
-for (const box of document.querySelectorAll(".course-explorer")) {
-  const { values, controls, steps } = JSON.parse(box.querySelector("script").textContent);
+for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-explorer"))) {
+  const { values, controls, steps } = JSON.parse(/** @type {HTMLElement} */ (box.querySelector("script")).textContent);
   const model = makeModel(values);
   const panel = add(box, "div", "course-explorer-controls");
   for (const control of controls) addControl(panel, control, model, steps);
-  box.querySelector(".course-explorer-first").remove();
-  views[box.dataset.view].render({ model, el: box });
+  box.querySelector(".course-explorer-first")?.remove();
+  views[String(box.dataset.view)].render({ model, el: box });
 }

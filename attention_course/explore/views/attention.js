@@ -3,6 +3,12 @@
 // The root element carries `explorer`, for tests and for the curious: `weights`, nested arrays (heads, queries,
 // keys) of the heads on show, and `state`: temperature, head (1, 2, ... or "all"), heads, mask, gold, query.
 
+/** @import { AttentionData, AttentionValues, Grid, Make, Mask, Packed, Render, Row, Scores } from "../types" */
+/** @typedef {CanvasRenderingContext2D} Pen */
+/** @typedef {ReturnType<typeof readColours>} Colours */
+/** @typedef {ReturnType<typeof measureMap>} Place */
+/** @typedef {{ head: number, figure: HTMLElement, canvas: HTMLCanvasElement, at: Place }} Panel */
+
 const LOWEST = 0.05;
 const HIGHEST = 10;
 const LARGEST_CELL = 40;
@@ -11,13 +17,16 @@ const FONT = 12;
 const WEB = 64; // width of the space that lines cross
 
 // Scores travel as the bytes of their numbers, in base64: exact, and half the size of their digits.
+/** @type {(packed: Packed) => Scores} */
 const unpack = ({ bytes, dtype }) => {
   const buffer = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0)).buffer;
   return dtype === "float32" ? new Float32Array(buffer) : new Float64Array(buffer);
 };
 
 // Whether a query may attend to a key. Diagonals are aligned to the bottom right: the last query sees the last key.
+/** @type {(data: AttentionData) => Record<Mask, (query: number, key: number) => boolean>} */
 const rules = (data) => {
+  /** @type {(query: number, key: number) => number} */
   const distance = (query, key) => query + data.keys.length - data.queries.length - key;
   return {
     none: () => true,
@@ -28,6 +37,7 @@ const rules = (data) => {
 };
 
 // Softmax of one row of scores over the allowed keys; a query that may attend to nothing gets zeros.
+/** @type {(scores: Scores, start: number, allowed: Row<boolean>, temperature: number) => number[]} */
 const softmax = (scores, start, allowed, temperature) => {
   let largest = -Infinity;
   allowed.forEach((may, key) => {
@@ -38,6 +48,7 @@ const softmax = (scores, start, allowed, temperature) => {
   return sum ? weights.map((weight) => weight / sum) : weights;
 };
 
+/** @type {Make} */
 const make = (parent, tag, name, text = "") => {
   const element = document.createElement(tag);
   if (name) element.className = name;
@@ -46,25 +57,32 @@ const make = (parent, tag, name, text = "") => {
   return element;
 };
 
+/** @type {(value: number, low: number, high: number) => number} */
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
+/** @type {(canvas: HTMLCanvasElement) => Pen} */
+const penOf = (canvas) => /** @type {Pen} */ (canvas.getContext("2d"));
+
 // A canvas of `width` by `height` CSS pixels, sharp on every screen.
+/** @type {(canvas: HTMLCanvasElement, width: number, height: number) => void} */
 const resize = (canvas, width, height) => {
   const ratio = devicePixelRatio || 1;
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
-  canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+  penOf(canvas).setTransform(ratio, 0, 0, ratio, 0, 0);
 };
 
 // The colours of the page, and 256 steps from weight 0 over the middle to weight 1.
-const readColours = (element) => {
+const readColours = (/** @type {Element} */ element) => {
   const style = getComputedStyle(element);
-  const pen = document.createElement("canvas").getContext("2d");
-  const named = (name) => {
+  const pen = penOf(document.createElement("canvas"));
+  const named = (/** @type {string} */ name) => {
     pen.fillStyle = style.getPropertyValue(`--explorer-${name}`).trim();
-    return pen.fillStyle; // as #rrggbb, however the page wrote it
+    return String(pen.fillStyle); // as #rrggbb, however the page wrote it
   };
-  const stops = ["low", "middle", "high"].map((name) => named(name).match(/\w\w/g).map((part) => parseInt(part, 16)));
+  const stops = ["low", "middle", "high"].map((name) =>
+    Array.from(named(name).matchAll(/\w\w/g), ([part]) => parseInt(part, 16)),
+  );
   const ramp = Array.from({ length: 256 }, (_, step) => {
     const [from, to] = step < 128 ? [stops[0], stops[1]] : [stops[1], stops[2]];
     return from.map((part, i) => part + (to[i] - part) * ((step % 128) / 127));
@@ -74,11 +92,18 @@ const readColours = (element) => {
 };
 
 // A map's geometry: the size of a cell, and the room its labels need at the left and above.
+/**
+ * @param {AttentionData} data
+ * @param {number} width
+ * @param {boolean} labelled
+ * @param {string} font
+ */
 const measureMap = (data, width, labelled, font) => {
-  const pen = document.createElement("canvas").getContext("2d");
+  const pen = penOf(document.createElement("canvas"));
   pen.font = font;
-  const longest = (labels) => Math.min(90, Math.max(...labels.map((label) => pen.measureText(label).width)));
-  const fit = (left) => Math.min(LARGEST_CELL, (width - left - 2) / data.keys.length);
+  const longest = (/** @type {string[]} */ labels) =>
+    Math.min(90, Math.max(...labels.map((label) => pen.measureText(label).width)));
+  const fit = (/** @type {number} */ left) => Math.min(LARGEST_CELL, (width - left - 2) / data.keys.length);
   let left = labelled ? longest(data.queries) + 8 : 1;
   labelled &&= fit(left) >= LABELLED_CELL;
   if (!labelled) left = 1;
@@ -89,9 +114,11 @@ const measureMap = (data, width, labelled, font) => {
   return { left, top, cell, upright, labelled, right, bottom, width: right + 2, height: bottom + 2 };
 };
 
+/** @type {(pen: Pen, data: AttentionData, at: Place, colours: Colours, query: number) => void} */
 const drawLabels = (pen, data, at, colours, query) => {
   pen.font = colours.font;
   pen.textBaseline = "middle";
+  /** @type {(label: string, x: number, y: number, strong: boolean) => void} */
   const write = (label, x, y, strong) => {
     pen.fillStyle = strong ? colours.ink : colours.quiet;
     pen.fillText(label, x, y, 90);
@@ -109,6 +136,7 @@ const drawLabels = (pen, data, at, colours, query) => {
 };
 
 // What is forbidden is hatched: a weight that must be 0 is not a weight that happens to be.
+/** @type {(pen: Pen, at: Place, allowed: Grid<boolean>, colours: Colours) => void} */
 const drawForbidden = (pen, at, allowed, colours) => {
   pen.strokeStyle = colours.quiet;
   pen.globalAlpha = 0.55;
@@ -126,8 +154,9 @@ const drawForbidden = (pen, at, allowed, colours) => {
   pen.globalAlpha = 1;
 };
 
+/** @type {(pen: Pen, at: Place, gold: Grid<boolean>, colours: Colours) => void} */
 const drawGold = (pen, at, gold, colours) => {
-  const frames = (colour, width) => {
+  const frames = (/** @type {string} */ colour, /** @type {number} */ width) => {
     [pen.strokeStyle, pen.lineWidth] = [colour, width];
     gold.forEach((row, i) =>
       row.forEach((right, j) => {
@@ -139,6 +168,7 @@ const drawGold = (pen, at, gold, colours) => {
   frames(colours.gold, 2);
 };
 
+/** @type {(pen: Pen, at: Place, colours: Colours) => void} */
 const drawGrid = (pen, at, colours) => {
   pen.fillStyle = colours.quiet;
   pen.globalAlpha = 0.25;
@@ -150,8 +180,9 @@ const drawGrid = (pen, at, colours) => {
 };
 
 // One pixel a cell, enlarged without smoothing: thousands of cells at the price of one image.
+/** @type {(pen: Pen, at: Place, weights: Grid<number>, ramp: number[][], pixels: HTMLCanvasElement) => void} */
 const drawCells = (pen, at, weights, ramp, pixels) => {
-  const small = pixels.getContext("2d");
+  const small = penOf(pixels);
   const image = small.createImageData(weights[0].length, weights.length);
   let offset = 0;
   for (const row of weights) {
@@ -169,16 +200,19 @@ const drawCells = (pen, at, weights, ramp, pixels) => {
   pen.drawImage(pixels, at.left, at.top, at.right - at.left, at.bottom - at.top);
 };
 
-const number = (weight) => weight.toFixed(3);
+const number = (/** @type {number} */ weight) => weight.toFixed(3);
 
 // The sentence for a screen reader, and for whoever prefers one: where the selected query looks.
+/** @type {(label: string, row: Row<number>, keys: string[]) => string} */
 const describe = (label, row, keys) => {
-  const best = row.map((weight, key) => [weight, keys[key]]).filter(([weight]) => weight >= 0.0005);
-  best.sort((a, b) => b[0] - a[0]);
+  const best = row.map((weight, key) => ({ weight, token: keys[key] })).filter(({ weight }) => weight >= 0.0005);
+  best.sort((a, b) => b.weight - a.weight);
   if (!best.length) return `“${label}” may attend to nothing: every weight is 0.`;
-  return `“${label}” attends to ${best.slice(0, 3).map(([weight, key]) => `“${key}” ${number(weight)}`).join(", ")}`;
+  const told = best.slice(0, 3).map(({ weight, token }) => `“${token}” ${number(weight)}`);
+  return `“${label}” attends to ${told.join(", ")}`;
 };
 
+/** @type {Render<AttentionValues>} */
 const render = ({ model, el }) => {
   const data = model.get("data");
   const models = data.models.map((one) => ({ ...one, scores: unpack(one.scores) }));
@@ -219,9 +253,11 @@ const render = ({ model, el }) => {
   let colours = readColours(root);
   let query = 0;
   let active = 0; // which of the maps on show the lines belong to
+  /** @type {Panel[]} */
   let panels = [];
+  /** @type {number[][]} */
   let ends = []; // heights at which lines leave queries and reach keys
-  let sentence;
+  let sentence = 0; // the timer of the one to be said
 
   const shown = () => {
     const current = models[model.get("heads") || 0];
@@ -230,6 +266,7 @@ const render = ({ model, el }) => {
     return { current, heads };
   };
 
+  /** @type {(what: ReturnType<typeof shown>, allowed: Grid<boolean>, temperature: number) => number[][][]} */
   const attend = ({ current, heads }, allowed, temperature) => {
     const [n, m] = [data.queries.length, data.keys.length];
     return heads.map((head) => allowed.map((keys, i) => softmax(current.scores, (head * n + i) * m, keys, temperature)));
@@ -241,13 +278,13 @@ const render = ({ model, el }) => {
     maps.textContent = "";
     active = Math.min(active, heads.length - 1);
     maps.classList.toggle("course-explorer-many", heads.length > 1);
-    panels = heads.map((head, index) => {
+    const made = heads.map((head, index) => {
       const figure = make(maps, "figure");
       if (models.length > 1 || models[0].heads > 1) make(figure, "figcaption", "", `head ${head + 1}`);
       const canvas = make(figure, "canvas");
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", `Attention weights of head ${head + 1}: rows are queries, columns are keys`);
-      const point = (event) => {
+      const point = (/** @type {PointerEvent} */ event) => {
         const at = panels[index].at;
         const i = Math.floor((event.clientY - canvas.getBoundingClientRect().top - at.top) / at.cell);
         if (i >= 0 && i < data.queries.length) select(i, index);
@@ -256,33 +293,42 @@ const render = ({ model, el }) => {
       canvas.addEventListener("pointerdown", point);
       return { head, figure, canvas };
     });
-    for (const panel of panels) {
-      panel.at = measureMap(data, panel.figure.clientWidth || 300, heads.length === 1, colours.font);
-      resize(panel.canvas, panel.at.width, panel.at.height);
-    }
-    const middle = (element) => element.offsetTop - web.offsetTop + element.offsetHeight / 2;
+    panels = made.map((panel) => {
+      const at = measureMap(data, panel.figure.clientWidth || 300, heads.length === 1, colours.font);
+      resize(panel.canvas, at.width, at.height);
+      return { ...panel, at };
+    });
+    const middle = (/** @type {HTMLElement} */ element) => element.offsetTop - web.offsetTop + element.offsetHeight / 2;
     ends = [buttons.map(middle), items.map(middle)];
     resize(web, WEB, Math.max(queries.offsetHeight, row.offsetHeight));
     draw();
   };
 
+  /**
+   * @param {Panel} panel
+   * @param {Grid<number>} weights
+   * @param {Grid<boolean>} allowed
+   * @param {Grid<boolean> | null} gold
+   * @param {boolean} lit
+   */
   const drawMap = (panel, weights, allowed, gold, lit) => {
-    const pen = panel.canvas.getContext("2d");
+    const pen = penOf(panel.canvas);
     const { at } = panel;
     pen.clearRect(0, 0, at.width, at.height);
     if (at.labelled) drawLabels(pen, data, at, colours, lit ? query : -1);
     drawCells(pen, at, weights, colours.ramp, pixels);
     if (at.cell > 6) drawGrid(pen, at, colours);
     if (at.cell > 3) drawForbidden(pen, at, allowed, colours);
-    if (gold && at.cell > 6) drawGold(pen, at, data.gold, colours);
+    if (gold && at.cell > 6) drawGold(pen, at, gold, colours);
     [pen.strokeStyle, pen.lineWidth] = [colours.ink, lit ? 2 : 1];
     pen.strokeRect(at.left, at.top + query * at.cell, at.right - at.left, at.cell);
   };
 
-  const drawLines = (weights) => {
-    const pen = web.getContext("2d");
+  const drawLines = (/** @type {Grid<number>} */ weights) => {
+    const pen = penOf(web);
     pen.clearRect(0, 0, web.width, web.height);
     const few = weights.length * weights[0].length <= 400;
+    /** @type {(i: number, j: number, weight: number, alpha: number) => void} */
     const line = (i, j, weight, alpha) => {
       pen.globalAlpha = alpha;
       pen.lineWidth = 0.5 + 6 * weight;
@@ -291,6 +337,7 @@ const render = ({ model, el }) => {
       pen.bezierCurveTo(WEB / 2, ends[0][i], WEB / 2, ends[1][j], WEB, ends[1][j]);
       pen.stroke();
     };
+    /** @type {(i: number, strength: (weight: number) => number) => void} */
     const all = (i, strength) => weights[i].forEach((weight, j) => weight > 0.005 && line(i, j, weight, strength(weight)));
     pen.strokeStyle = colours.quiet;
     if (few) weights.forEach((_, i) => i !== query && all(i, (weight) => 0.25 * weight));
@@ -304,7 +351,7 @@ const render = ({ model, el }) => {
     if (what.heads.join() !== panels.map((panel) => panel.head).join()) return layout();
     const temperature = clamp(model.get("temperature"), LOWEST, HIGHEST);
     const mask = data.masks[model.get("mask")];
-    const gold = Boolean(data.gold && model.get("gold"));
+    const gold = model.get("gold") ? data.gold : null;
     const allowed = data.queries.map((_, i) => data.keys.map((_, j) => may[mask](i, j)));
     const weights = attend(what, allowed, temperature);
     panels.forEach((panel, index) => drawMap(panel, weights[index], allowed, gold, index === active));
@@ -312,12 +359,12 @@ const render = ({ model, el }) => {
 
     const chosen = weights[active][query];
     items.forEach((item, key) => {
-      item.lastChild.textContent = allowed[query][key] ? number(chosen[key]) : "masked 0.000";
-      item.classList.toggle("course-explorer-gold", gold && data.gold[query][key]);
-      item.style.setProperty("--weight", chosen[key]);
+      item.children[1].textContent = allowed[query][key] ? number(chosen[key]) : "masked 0.000";
+      item.classList.toggle("course-explorer-gold", Boolean(gold?.[query][key]));
+      item.style.setProperty("--weight", String(chosen[key]));
     });
     buttons.forEach((button, i) => {
-      button.setAttribute("aria-pressed", i === query);
+      button.setAttribute("aria-pressed", String(i === query));
       button.tabIndex = i === query ? 0 : -1;
     });
     notes.textContent = [what.current.note, gold && "frames: gold", mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
@@ -325,9 +372,11 @@ const render = ({ model, el }) => {
     const which = panels.length > 1 ? `Head ${what.heads[active] + 1}: ` : "";
     sentence = setTimeout(() => (said.textContent = which + describe(data.queries[query], chosen, data.keys)), 200);
     const head = panels.length === 1 ? what.heads[0] + 1 : "all";
-    root.explorer = { weights, state: { temperature, head, heads: what.current.heads, mask, gold, query } };
+    const state = { temperature, head, heads: what.current.heads, mask, gold: Boolean(gold), query };
+    root.explorer = { weights, state };
   };
 
+  /** @type {(i: number, index?: number) => void} */
   const select = (i, index = active) => {
     if (i === query && index === active) return;
     [query, active] = [i, index];
@@ -341,7 +390,9 @@ const render = ({ model, el }) => {
   });
   queries.addEventListener("keydown", (event) => {
     const last = buttons.length - 1;
-    const next = { ArrowDown: query + 1, ArrowUp: query - 1, Home: 0, End: last }[event.key];
+    /** @type {Record<string, number>} */
+    const moves = { ArrowDown: query + 1, ArrowUp: query - 1, Home: 0, End: last };
+    const next = moves[event.key];
     if (next === undefined) return;
     event.preventDefault();
     buttons[clamp(next, 0, last)].focus();

@@ -2,15 +2,20 @@
 //
 // The root element carries `explorer`: `state` with `frame`, the number of the picture, and each slider's value.
 
+/** @import { FramesValues, Make, Render } from "../types" */
+
+/** @type {("first" | "second")[]} */
 const TRAITS = ["first", "second"];
 
-const make = (parent, tag, name) => {
+/** @type {Make} */
+const make = (parent, tag, name = "") => {
   const element = document.createElement(tag);
   element.className = name;
   parent.append(element);
   return element;
 };
 
+/** @type {Render<FramesValues>} */
 const render = ({ model, el }) => {
   const data = model.get("data");
   const traits = TRAITS.slice(0, data.sliders.length);
@@ -23,7 +28,7 @@ const render = ({ model, el }) => {
   const image = make(root, "img", "course-explorer-frame");
   const button = make(root, "button", "course-explorer-play");
   button.type = "button";
-  let timer = null;
+  let timer = 0;
 
   // Someone who asked for less motion, and someone who reads captions, goes on by hand.
   const still = () => data.captions || matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -33,7 +38,7 @@ const render = ({ model, el }) => {
     const frame = indices.reduce((number, index, i) => number * data.sliders[i].values.length + index, 0);
     image.src = data.frames[frame];
     image.alt = data.captions ? `${data.alt} ${data.captions[frame]}` : data.alt;
-    if (caption) caption.textContent = `${frame + 1} of ${length}: ${data.captions[frame]}`;
+    if (caption) caption.textContent = `${frame + 1} of ${length}: ${data.captions?.[frame]}`;
     const last = indices[0] === length - 1;
     button.textContent = timer ? "Pause" : still() ? (last ? "Start again" : "Next") : "Play";
     const values = data.sliders.map((slider, i) => [slider.name, slider.values[indices[i]]]);
@@ -46,7 +51,7 @@ const render = ({ model, el }) => {
   };
   const pause = () => {
     clearInterval(timer);
-    timer = null;
+    timer = 0;
     draw();
   };
   const advance = () => {

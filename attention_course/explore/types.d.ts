@@ -1,0 +1,80 @@
+// What Python hands to the views and to the script that mounts them on a page. For the type checker: nothing loads it.
+
+export type Row<Cell> = readonly Cell[]; // a cell for each key
+export type Grid<Cell> = readonly Row<Cell>[]; // a row for each query
+export type Mask = "none" | "causal" | "padding" | "sliding window";
+export type Scores = Float32Array | Float64Array; // (heads, queries, keys), flat
+export type Packed = { bytes: string; dtype: "float32" | "float64" };
+
+export type AttentionData = {
+  alt: string;
+  queries: string[];
+  keys: string[];
+  models: { heads: number; scores: Packed; note: string }[];
+  masks: Mask[];
+  gold: Grid<boolean> | null;
+  length: number; // of the keys that are no padding, where that mask is offered
+  window: number;
+};
+export type AttentionValues = {
+  data: AttentionData;
+  temperature: number;
+  mask: number; // among data.masks
+  head: number; // 0 is all of them
+  heads: number; // among data.models
+  gold: boolean;
+};
+
+export type FramesData = {
+  alt: string;
+  frames: string[];
+  captions: string[] | null;
+  sliders: { name: string; values: string[] }[];
+};
+export type FramesValues = { data: FramesData; first: number; second: number };
+
+// As much of Jupyter's model as a view uses.
+export type Model<Values> = {
+  get<Name extends keyof Values>(name: Name): Values[Name];
+  set<Name extends keyof Values>(name: Name, value: Values[Name]): void;
+  on(event: string, listener: () => void): void;
+  off(event: string, listener: () => void): void;
+  save_changes(): void;
+};
+export type Render<Values> = (place: { model: Model<Values>; el: HTMLElement }) => () => void;
+
+export type Control = {
+  kind: "temperature" | "slider" | "choice" | "check";
+  name: string;
+  label: string;
+  trait: string;
+  options: string[];
+};
+export type Steps = { low: number; high: number; decade: number };
+// How a control's position becomes the model's value, and back, and what its output says.
+export type Kind<Input, Value> = {
+  read(input: Input, steps: Steps): Value;
+  write(input: Input, value: Value, steps: Steps): void;
+  say?(value: Value, control: Control): string;
+};
+export type Kinds = {
+  temperature: Kind<HTMLInputElement, number>;
+  slider: Kind<HTMLInputElement, number>;
+  choice: Kind<HTMLSelectElement, number>;
+  check: Kind<HTMLInputElement, boolean>;
+};
+
+// Makes an element, and puts it last into its parent.
+export type Make = <Tag extends keyof HTMLElementTagNameMap>(
+  parent: Element,
+  tag: Tag,
+  name?: string,
+  text?: string,
+) => HTMLElementTagNameMap[Tag];
+
+declare global {
+  const views: Record<string, { render: Render<any> }>; // on the site all views stand before the script that mounts
+  interface HTMLElement {
+    explorer?: object; // on a view's root: what it shows, for tests and for the curious
+  }
+}
