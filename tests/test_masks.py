@@ -27,11 +27,16 @@ def test_prefix_is_seen_by_all(n_tokens, data):
             assert mask[i, j] == (j <= i or j < length)
 
 
+def test_a_window_looks_to_both_sides_unless_told_otherwise():
+    assert sliding_window_mask(3, 1).tolist() == [[True, True, False], [True] * 3, [False, True, True]]
+
+
 def test_padding():
     mask = padding_mask(torch.tensor([2, 0, 3]))
     assert mask.shape == (3, 1, 1, 3)
     assert mask[:, 0, 0].tolist() == [[True, True, False], [False] * 3, [True] * 3]
     assert padding_mask(torch.tensor([2]), 4).shape == (1, 1, 1, 4)
+    assert padding_mask(torch.tensor([], dtype=torch.long), 4).shape == (0, 1, 1, 4)
 
 
 def test_masks_combine():
@@ -48,9 +53,11 @@ def test_masks_combine():
         (ValueError, "n_keys must be at least", lambda: causal_mask(4, 3)),
         (ValueError, "window must be", lambda: sliding_window_mask(4, -1)),
         (ValueError, "prefix_length must lie", lambda: prefix_mask(4, 5)),
+        (ValueError, "prefix_length must lie", lambda: prefix_mask(4, -1)),
         (TypeError, "integer", lambda: padding_mask(torch.tensor([1.0]))),
         (ValueError, "shape", lambda: padding_mask(torch.tensor([[1]]))),
-        (ValueError, "must lie", lambda: padding_mask(torch.tensor([5]), 4)),
+        (ValueError, "must lie", lambda: padding_mask(torch.tensor([3, 5]), 4)),
+        (ValueError, "must lie", lambda: padding_mask(torch.tensor([3, -1]), 4)),
     ],
 )
 def test_bad_input_is_named(error, message, call):

@@ -32,11 +32,14 @@ def random_tokens(n_queries=5, n_keys=5, dtype=torch.float32):
 # --- codes added to the tokens ------------------------------------------------------------------
 
 
-def test_the_sinusoidal_code_is_the_papers_formula():
-    codes = sinusoidal_encoding(50, 6, base=100.0)
+@pytest.mark.parametrize(("options", "base"), [({"base": 100.0}, 100), ({}, 10_000)])
+def test_the_sinusoidal_code_is_the_papers_formula_and_is_added(options, base):
+    codes = sinusoidal_encoding(50, 6, **options)
+    tokens = torch.randn(2, 40, 6)
+    torch.testing.assert_close(SinusoidalPositions(6, **options)(tokens, start=10), tokens + codes[10:])
     for t in range(50):
         for i in range(3):
-            angle = t / 100 ** (2 * i / 6)
+            angle = t / base ** (2 * i / 6)
             assert codes[t, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-5)
             assert codes[t, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-5)
 
@@ -55,12 +58,15 @@ def test_codes_depend_on_the_place_in_the_sequence_not_in_the_batch(positions):
     assert torch.equal(codes[0], codes[2])
     assert codes[0].unique(dim=0).shape == (7, 8)
     torch.testing.assert_close(positions(tokens[:, 4:], start=4), codes[:, 4:])
+    assert SinusoidalPositions(8)(tokens.bfloat16()).dtype == torch.bfloat16
 
 
 def test_sinusoidal_codes_know_no_end_and_learned_ones_do():
     assert SinusoidalPositions(4)(torch.zeros(1, 10_000, 4)).isfinite().all()
+    learned = LearnedPositions(12, 8)
+    torch.testing.assert_close(learned(torch.ones(1, 3, 8), start=9)[0], 1 + learned.embedding.weight[9:])
     with pytest.raises(ValueError, match="within max_positions = 12, got 13"):
-        LearnedPositions(12, 8)(torch.zeros(1, 3, 8), start=10)
+        learned(torch.zeros(1, 3, 8), start=10)
 
 
 # --- mechanisms that know distances ---------------------------------------------------------------
@@ -75,6 +81,15 @@ def test_rotation_is_multiplication_by_a_complex_number():
             number = complex(*tokens[n, 2 * i : 2 * i + 2]) * cmath.exp(1j * position[n].item() * 50 ** (-2 * i / 6))
             assert rotated[n, 2 * i].item() == pytest.approx(number.real, abs=1e-4)
             assert rotated[n, 2 * i + 1].item() == pytest.approx(number.imag, abs=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_rotation_in_half_precision_turns_in_single(dtype):
+    torch.manual_seed(0)
+    tokens, position = torch.randn(3, 6).to(dtype), torch.tensor([0, 5, 700])
+    rotated = rotate(tokens, position)
+    assert rotated.dtype == dtype
+    assert torch.equal(rotated, rotate(tokens.float(), position, base=10_000.0).to(dtype))
 
 
 def score_loop(name, mechanism, query, key):
@@ -106,6 +121,31 @@ def test_weights_are_the_softmax_of_the_papers_scores(name, n_queries):
     _, weights = mechanism(query, key, value)
     expected = score_loop(name, mechanism, query[1, 0], key[1, 0]).softmax(-1)
     torch.testing.assert_close(weights[1, 0], expected, atol=1e-6, rtol=0)
+
+
+def test_rotary_attention_rotates_queries_and_keys_at_its_own_base():
+    query, key, value = random_tokens()
+    position = torch.arange(5)
+    expected = (rotate(query, position, base=50.0) @ rotate(key, position, base=50.0).mT / 2).softmax(-1)
+    torch.testing.assert_close(RotaryAttention(base=50.0)(query, key, value)[1], expected)
+
+
+def test_shaws_vectors_start_as_small_as_a_projection_and_are_one_a_distance():
+    torch.manual_seed(0)
+    vectors = ShawAttention(64, max_distance=500).embedding.weight
+    assert vectors.shape == (1001, 64)
+    assert vectors.std().item() == pytest.approx(64**-0.5, rel=0.02)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_dropout_leaves_out_weights_and_scales_up_the_others(name):
+    query, key, _ = random_tokens()
+    identity = torch.eye(5).expand(2, 2, 5, 5)  # as values, so that the output is the weights behind dropout
+    output, weights = MECHANISMS[name]()(query, key, identity, dropout=0.5)
+    kept = output > 0
+    assert 0 < kept.sum() < kept.numel()
+    torch.testing.assert_close(output, 2 * weights * kept)
 
 
 @torch.no_grad()
