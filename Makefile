@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest
 # Checksums rather than dates: a deleted file shows too, and what Python caches does not.
 fingerprint = find $(1) -type f ! -path '*/__pycache__/*' -exec cksum {} + | sort
 
-.PHONY: help site serve test $(STAGES:%=test-%) browser sweeps peers url clean
+.PHONY: help site serve test $(STAGES:%=test-%) browser sweeps peers mutants url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -118,6 +118,9 @@ $(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
 
 peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (a quarter of an hour)
 	@$(PEERS)/bin/python benchmarks/efficient.py
+
+mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)
+	@$(BIN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)
 
 url: ## name the repository the course is published from: URL=https://github.com/organisation/repository
 	@case "$(URL)" in *.git | */) false;; https://*/*/*) ;; *) false;; esac || { \

@@ -1,0 +1,206 @@
+"""Plant mistakes in the package, one at a time, and see whether the tests of that file notice.
+
+make mutants                                  a sample of every file below; the result goes to benchmarks/results
+make mutants FILES="masks.py positions.py"    only these, beside the last result of the others
+make mutants SAMPLE=0                         every mistake rather than a sample: hours
+
+mistakes.py says which mistakes there are. One is killed when a test fails or the tests never end. One that changes
+nothing a test could see is listed in equivalent_mutants.toml with the reason, and does not count.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from importlib.metadata import version
+from operator import itemgetter
+from pathlib import Path
+from queue import Queue
+
+from mistakes import mutants
+
+# Each file of the package in which mistakes are planted, and the tests that have to notice.
+SUITES = ["efficient/test_exact.py", "efficient/test_contract.py", "efficient/test_plug_in.py"]
+TESTS = {
+    "attention.py": ["test_attention.py"],
+    "cache.py": ["test_attention.py", "efficient/test_latent.py"],
+    "grouped.py": ["efficient/test_grouped.py", "test_attention.py"],
+    "masks.py": ["test_masks.py"],
+    "mechanism.py": ["test_attention.py", "efficient/test_plug_in.py"],
+    "positions.py": ["test_positions.py"],
+    "validation.py": ["test_attention.py"],
+    "efficient/block_sparse.py": SUITES,
+    "efficient/chunked.py": SUITES,
+    "efficient/flash.py": SUITES,
+    "efficient/flash_triton.py": ["efficient/test_flash_triton.py"],
+    "efficient/flex.py": ["efficient/test_flex.py"],
+    "efficient/inputs.py": SUITES,
+    "efficient/latent.py": ["efficient/test_latent.py"],
+    "efficient/linear.py": ["efficient/test_linear.py", *SUITES],
+    "efficient/linformer.py": SUITES,
+    "efficient/longformer.py": SUITES,
+    "efficient/performer.py": ["efficient/test_performer.py", *SUITES],
+    "efficient/reformer.py": ["efficient/test_reformer.py", *SUITES],
+    "efficient/running_sums.py": ["efficient/test_linear.py", *SUITES],
+    "distributed/blocks.py": ["test_ring.py"],
+    "distributed/ring.py": ["test_ring.py"],
+    "distributed/zigzag.py": ["test_ring.py"],
+}
+# The files that TESTS must name: a new one is missed here rather than never.
+EVERY = [*(path for path in TESTS if "/" not in path), "efficient/[!_]*.py", "distributed/[!_]*.py"]
+SAMPLE = 20
+GOAL = 0.95
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "attention_course"
+RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
+EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+
+# Every test run is forked from one process that has imported what takes long; the package itself is not among it.
+FORK = multiprocessing.get_context("forkserver")
+PRELOAD = ["torch", "numpy", "pytest", "hypothesis", "matplotlib.pyplot", "seaborn", "sklearn"]
+
+
+def equivalents(path: str) -> list[dict]:
+    entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("equivalent", [])
+    return [entry for entry in entries if entry["file"] == path]
+
+
+def matches(entry: dict, mutant: dict) -> bool:
+    """An entry without `becomes` speaks of every mutant of its line."""
+    return entry["was"] == mutant["was"] and entry.get("becomes") in (None, mutant["becomes"])
+
+
+def run_tests(copy: str, tests: list[str]):
+    """In a process of its own, forked from one that has imported torch already."""
+    import hypothesis
+    import pytest
+
+    os.setsid()  # so that what the tests start ends with them
+    os.chdir(copy)
+    sys.path.insert(0, copy)
+    os.environ["PYTHONPATH"] = copy
+    hypothesis.settings.register_profile("mutants", derandomize=True, database=None, deadline=None)
+    sink = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(sink, 1), os.dup2(sink, 2)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
+    os._exit(pytest.main([*options, *(f"tests/{test}" for test in tests)]))
+
+
+def judge(copy: str, tests: list[str], limit: float | None = None) -> str:
+    """Whether the tests pass (`survived`), fail (`killed`) or take more than `limit` seconds (`timeout`)."""
+    process = FORK.Process(target=run_tests, args=(copy, tests))
+    process.start()
+    process.join(limit)
+    late = process.is_alive()
+    if late:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+    if process.exitcode in (3, 4, 5):
+        raise SystemExit(f"pytest could not run {tests}")
+    return "timeout" if late else "killed" if process.exitcode else "survived"
+
+
+def try_file(path: str, copies: Queue, pool: ThreadPoolExecutor, sample: int) -> dict:
+    source = (PACKAGE / path).read_text(encoding="utf-8")
+    planted, excused = mutants(source), equivalents(path)
+    for entry in excused:
+        if not any(matches(entry, mutant) for mutant in planted):
+            raise SystemExit(f"{EQUIVALENT.name} speaks of a mutant of {path} that there is not: {entry}")
+    real = [mutant for mutant in planted if not any(matches(entry, mutant) for entry in excused)]
+    chosen = random.Random(path).sample(real, min(sample or len(real), len(real)))
+
+    def attempt(mutant: dict | None, limit: float | None = None) -> str:
+        copy = copies.get()
+        file = Path(copy, "attention_course", path)
+        file.write_text(mutant["source"] if mutant else source, encoding="utf-8")
+        try:
+            return judge(copy, TESTS[path], limit)
+        finally:
+            file.write_text(source, encoding="utf-8")
+            copies.put(copy)
+
+    began = time.time()
+    if attempt(None) != "survived":
+        raise SystemExit(f"The tests of {path} must pass before mistakes are planted: {TESTS[path]}")
+    limit = 20 + 5 * (time.time() - began)
+    outcomes = list(pool.map(lambda mutant: attempt(mutant, limit), chosen))
+    survivors = [
+        {key: mutant[key] for key in ("line", "was", "becomes")}
+        for mutant, outcome in zip(chosen, outcomes, strict=True)
+        if outcome == "survived"
+    ]
+    return {
+        "tests": TESTS[path],
+        "mutants": len(planted),
+        "equivalent": len(planted) - len(real),
+        "tried": len(chosen),
+        "killed": len(chosen) - len(survivors),
+        "timeouts": outcomes.count("timeout"),
+        "survivors": sorted(survivors, key=itemgetter("line")),
+        "seconds": round(time.time() - began),
+        "date": date.today().isoformat(),
+    }
+
+
+def record(path: str, result: dict) -> dict:
+    """Put a file's result beside the last ones of the others."""
+    files = json.loads(RESULTS.read_text())["files"] if RESULTS.exists() else {}
+    files[path] = result
+    files = {path: files[path] for path in TESTS if path in files}
+    versions = {"Python": platform.python_version(), "PyTorch": version("torch")}
+    RESULTS.write_text(json.dumps({"versions": versions, "files": files}, indent=1, ensure_ascii=False) + "\n")
+    return files
+
+
+def show(files: dict) -> bool:
+    """Print what survived, and whether enough did not."""
+    print(f"\n{'file':32} {'mutants':>8} {'tried':>6} {'killed':>7}")
+    for path, result in files.items():
+        share = result["killed"] / result["tried"]
+        print(f"{path:32} {result['mutants'] - result['equivalent']:8} {result['tried']:6} {share:7.1%}")
+        for survivor in result["survivors"]:
+            print(f"  {path}:{survivor['line']}  {survivor['was']}\n    -> {survivor['becomes']}")
+    tried, killed = (sum(result[key] for result in files.values()) for key in ("tried", "killed"))
+    print(f"{killed} of {tried} killed: {killed / tried:.1%}, of which at least {GOAL:.0%} must be")
+    return killed >= GOAL * tried
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", default=list(TESTS), help="within attention_course; without any, all")
+    parser.add_argument("--sample", type=int, default=SAMPLE, help="how many mistakes a file; 0 for every one")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
+    options = parser.parse_args()
+    if not set(options.files) <= set(TESTS):
+        parser.error(f"files must be among {', '.join(TESTS)}, got {' '.join(options.files)}")
+    there = {str(file.relative_to(PACKAGE)) for pattern in EVERY for file in PACKAGE.glob(pattern)}
+    if there != set(TESTS):
+        parser.error(f"TESTS must name the files there are, and says otherwise of {sorted(there ^ set(TESTS))}")
+    os.environ |= {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
+    FORK.set_forkserver_preload(PRELOAD)
+    copies = Queue()
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        for job in range(options.jobs):
+            for part in ("attention_course", "tests", "benchmarks"):
+                shutil.copytree(ROOT / part, Path(folder, str(job), part), ignore=shutil.ignore_patterns("__pycache__"))
+            copies.put(str(Path(folder, str(job))))
+        for path in options.files:
+            result = try_file(path, copies, pool, options.sample)
+            files = record(path, result)
+            print(f"{path}: {result['killed']} of {result['tried']} killed in {result['seconds']} s", flush=True)
+    sys.exit(not show(files))
+
+
+if __name__ == "__main__":
+    main()
