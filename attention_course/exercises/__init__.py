@@ -1,36 +1,23 @@
-"""Checks for the chapters' exercises: one file a chapter."""
+"""Checks for the chapters' exercises: one file a chapter, imported when one of its exercises is checked."""
 
-from attention_course.exercises import (
-    bottleneck,
-    classifiers,
-    cross_attention,
-    efficient,
-    flash,
-    many_devices,
-    masking,
-    multi_head,
-    positions,
-    scaled_dot_product,
-    self_attention,
-    transformer,
-)
+from importlib import import_module
+
 from attention_course.exercises.checking import Exercise, Misconception, Verdict, judge
 
 CHAPTERS = (
-    bottleneck,
-    scaled_dot_product,
-    self_attention,
-    multi_head,
-    masking,
-    positions,
-    cross_attention,
-    transformer,
-    classifiers,
-    efficient,
-    flash,
-    many_devices,
+    "bottleneck",
+    "scaled_dot_product",
+    "self_attention",
+    "multi_head",
+    "masking",
+    "positions",
+    "cross_attention",
+    "transformer",
+    "classifiers",
+    "efficient",
+    "flash",
+    "many_devices",
 )
-EXERCISES = {exercise.id: exercise for chapter in CHAPTERS for exercise in chapter.EXERCISES}
 
 
 def check(exercise_id: str, answer) -> Verdict:
@@ -46,9 +33,20 @@ def check(exercise_id: str, answer) -> Verdict:
     Raises:
         ValueError: If there is no such exercise.
     """
-    if exercise_id not in EXERCISES:
-        raise ValueError(f"exercise_id must be one of {sorted(EXERCISES)}, got {exercise_id!r}")
-    return judge(EXERCISES[exercise_id], answer)
+    chapter = str(exercise_id).split(".")[0]
+    if chapter not in CHAPTERS:
+        chapters = [f"{name}." for name in CHAPTERS]
+        raise ValueError(f"exercise_id must start with one of {chapters}, got {exercise_id!r}")
+    exercises = chapter_exercises(chapter)
+    if exercise_id not in exercises:
+        raise ValueError(f"exercise_id must be one of {sorted(exercises)}, got {exercise_id!r}")
+    return judge(exercises[exercise_id], answer)
 
 
-__all__ = ["EXERCISES", "Exercise", "Misconception", "Verdict", "check"]
+def chapter_exercises(chapter: str) -> dict[str, Exercise]:
+    """The exercises of one of `CHAPTERS`, by their ids."""
+    module = import_module(f"{__name__}.{chapter}")
+    return {exercise.id: exercise for exercise in module.EXERCISES}
+
+
+__all__ = ["CHAPTERS", "Exercise", "Misconception", "Verdict", "chapter_exercises", "check"]

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
-SIZES = (2, 3, 4, 5, 6)
+from attention_course.exercises.running import NoNumbers, run
+
+SIZES = (2, 3, 4, 5, 6, 7)
 SEED = 0
+LENGTH = 1_500  # of a message: a screen
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Exercise:
         id: `"chapter.exercise"`.
         reference: A right answer.
         inputs: `inputs(size, generator)` draws arguments for it, larger with `size`. They must
-            tell the misconceptions apart: no saturated softmax, no two dimensions of one size.
+            tell the misconceptions apart: no saturated softmax, no two dimensions of one size. Every
+            argument varies with `size`, and a batch of one is among them.
         misconceptions: Wrong answers to recognise.
     """
 
@@ -68,71 +72,106 @@ class Verdict:
         return f"{self.exercise}: {self.status}. {self.message}".rstrip()
 
 
-def judge(exercise: Exercise, answer) -> Verdict:
-    """Run an answer and the reference on the same inputs, smallest first.
+def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
+    """Run an answer and the reference on the same twelve inputs, smallest first.
+
+    Numbers must agree in kind (boolean, integer, float), shape and value. Where the reference returns a plain Python
+    number, an integer and a float of the same value are as good.
 
     Args:
         exercise: What was asked.
         answer: A function with the reference's arguments, or its value where there are none.
-            `...`, returned or given, means that nothing was tried yet.
+            `...`, given or returned, means that something is left to do, and so does `raise NotImplementedError`.
+        seed: Draws the inputs. Each must name every misconception.
     """
-    function = answer if callable(answer) else lambda: answer
-    generator = torch.Generator().manual_seed(SEED)
+    generator = torch.Generator().manual_seed(seed)
     inputs = [exercise.inputs(size, generator) for size in SIZES for _ in range(2)]
-    got = [_outcome(function, arguments) for arguments in inputs]
-    if got[0] is ... or isinstance(got[0], NotImplementedError):
+    expected = run(exercise.reference, inputs)
+    if not callable(answer) and answer is not ... and inputs[0]:
+        return Verdict(exercise.id, "wrong", f'Give check the function itself: check("{exercise.id}", your_function).')
+    got = run(answer if callable(answer) else lambda *arguments: answer, inputs)
+    if any(map(_unfinished, got)):
         return Verdict(exercise.id, "not attempted", "Replace the ... and run the cell again.")
-    expected = [_outcome(exercise.reference, arguments) for arguments in inputs]
-    wrong = [index for index in range(len(inputs)) if not _same(got[index], expected[index])]
+    wrong = [index for index in range(len(inputs)) if difference(got[index], expected[index])]
     if not wrong:
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
     for misconception in exercise.misconceptions:
-        behaviour = (_outcome(misconception.function, arguments) for arguments in inputs)
-        if all(_same(mine, theirs) for mine, theirs in zip(got, behaviour, strict=True)):
+        if not any(map(difference, got, run(misconception.function, inputs))):
             return Verdict(exercise.id, "wrong", misconception.message, misconception.name)
     first = wrong[0]
-    return Verdict(exercise.id, "wrong", _difference(exercise, inputs[first], got[first], expected[first]))
+    return Verdict(exercise.id, "wrong", _report(exercise, inputs[first], got[first], expected[first]))
 
 
-def _outcome(function: Callable, arguments: tuple):
-    """What the function returns, or the exception it raises. It may change its arguments: they are copies."""
-    try:
-        return function(*[_copy(argument) for argument in arguments])
-    except Exception as error:  # a learner's code may raise anything
-        return error
+def _unfinished(outcome) -> bool:
+    if isinstance(outcome, tuple):
+        return any(map(_unfinished, outcome))
+    return outcome is ... or outcome == NoNumbers("NotImplementedError")  # PyTorch's own come with a message
 
 
-def _copy(argument):
-    return argument.clone() if isinstance(argument, torch.Tensor) else argument
+def difference(got, expected) -> str:
+    """In what two outcomes differ, in a sentence; nothing where they agree."""
+    if any(isinstance(outcome, NoNumbers) for outcome in (got, expected)):
+        return "" if isinstance(got, NoNumbers) and got == expected else "Nothing to compare came back."
+    if isinstance(got, tuple) or isinstance(expected, tuple):
+        counts = [len(outcome) if isinstance(outcome, tuple) else 1 for outcome in (expected, got)]
+        if counts[0] != counts[1]:
+            return "Expected {} of them, got {}.".format(*counts)
+        return next(filter(None, map(difference, got, expected)), "")
+    numbers = not isinstance(expected, torch.Tensor)
+    got, expected = torch.as_tensor(got), torch.as_tensor(expected)
+    kinds = {_kind(got), _kind(expected)}
+    if len(kinds) > 1 and not (numbers and kinds == {"integer", "float"}):
+        kind = _kind(expected)
+        return f"Expected {'an' if kind[0] == 'i' else 'a'} {kind} tensor, got {str(got.dtype)[6:]}."
+    if got.shape != expected.shape:
+        return f"Expected shape {tuple(expected.shape)}, got {tuple(got.shape)}."
+    tolerance = {"rtol": 1e-4, "atol": 1e-5} if expected.is_floating_point() else {"rtol": 0, "atol": 0}
+    apart = ~torch.isclose(got.double(), expected.double(), equal_nan=True, **tolerance)
+    if not apart.any():
+        return ""
+    place = apart.nonzero()[0].tolist()
+    values = [f"{tensor[tuple(place)].item():.8g}" for tensor in (expected, got)]
+    return "Expected {} at {}, got {}.".format(values[0], place or "its only place", values[1])
 
 
-def _same(one, other) -> bool:
-    if isinstance(one, Exception) or isinstance(other, Exception):
-        return type(one) is type(other)
-    if isinstance(one, (tuple, list)) and isinstance(other, (tuple, list)):
-        return len(one) == len(other) and all(map(_same, one, other))
-    try:
-        one, other = torch.as_tensor(one), torch.as_tensor(other)
-    except (TypeError, ValueError, RuntimeError):  # not a number, nor an array of numbers
-        return False
-    return one.shape == other.shape and torch.allclose(
-        one.double(), other.double(), rtol=1e-4, atol=1e-5, equal_nan=True
-    )
+def _kind(tensor):
+    if tensor.dtype is torch.bool:
+        return "boolean"
+    return "float" if tensor.is_floating_point() else "complex" if tensor.is_complex() else "integer"
 
 
-def _difference(exercise: Exercise, arguments: tuple, got, expected) -> str:
+def _report(exercise: Exercise, arguments: tuple, got, expected) -> str:
     """The smallest input that shows the mistake, with what came and what was expected."""
-    names = inspect.signature(exercise.reference).parameters
-    lines = ["This input shows the difference:"]
-    lines += [f"  {name} = {_show(argument)}" for name, argument in zip(names, arguments, strict=False)]
-    lines += [f"  expected {_show(expected)}", f"  got      {_show(got)}"]
-    return "\n".join(lines)
+    names = ["  " + name + " =" for name in inspect.signature(exercise.reference).parameters]
+    values = [*arguments, expected, got]
+    width = LENGTH // (2 * len(values))
+    lines = [difference(got, expected) + " This input shows it:"]
+    lines += [
+        f"{name} {_show(value, width)}"
+        for name, value in zip([*names, "  expected", "  got     "], values, strict=False)
+    ]
+    if isinstance(got, NoNumbers):
+        lines += [f"           {_cut(line, width)}" for line in got.where]
+    return _cut("\n".join(lines), LENGTH)
 
 
-def _show(value) -> str:
-    if isinstance(value, Exception):
-        return f"{type(value).__name__}: {value}"
+def _show(value, width: int) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(_show(item, width // len(value)) for item in value)})" if value else "()"
+    if isinstance(value, NoNumbers):
+        return _cut(value.text, 2 * width)
+    if inspect.isfunction(value):
+        return "a function"
     if not isinstance(value, torch.Tensor):
-        return repr(value)
-    numbers = torch.round(value.detach().double(), decimals=3).tolist() if value.is_floating_point() else value.tolist()
-    return f"{numbers}, shape {tuple(value.shape)}"
+        return _cut(repr(value), width)
+    return f"{_cut(str(_rounded(value.tolist())), width)}, shape {tuple(value.shape)}"
+
+
+def _rounded(numbers):
+    if isinstance(numbers, list):
+        return [_rounded(number) for number in numbers]
+    return float(f"{numbers:.4g}") if isinstance(numbers, float) else numbers
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 3] + " …"

@@ -1,0 +1,128 @@
+"""Run somebody's function so that whatever it does is a result: an endless loop, `sys.exit()`, an odd tensor."""
+
+import copy
+import linecache
+import reprlib
+import signal
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+SECONDS = 5  # for all inputs together
+LARGEST = 10_000  # numbers in a result: no exercise has so many, and twelve huge ones would fill the memory
+
+
+class TooSlow(BaseException):
+    """Raised in the function when its time is over. Not an `Exception`, which a learner's code may well catch."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The reader pressed Ctrl-C; a function that raises `KeyboardInterrupt` by itself does not stop its check."""
+
+
+@dataclass(frozen=True)
+class NoNumbers:
+    """What came instead of numbers, in words.
+
+    Attributes:
+        text: The exception with its message, or the object.
+        where: The lines of the learner's code that were running. Two outcomes may be equal without.
+    """
+
+    text: str
+    where: tuple[str, ...] = field(default=(), compare=False)
+
+
+def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS) -> list:
+    """The outcome of a function for each of several inputs, which it cannot change: they are copies.
+
+    An outcome is a tensor, a Python number, a tuple of outcomes, `...`, or `NoNumbers`. After `seconds` in all nothing
+    is run any more. That takes a signal, so there is no limit on Windows and none outside the main thread.
+    """
+    outcomes = []
+    try:
+        with _signals(seconds):
+            for arguments in inputs:
+                outcomes.append(_outcome(function, arguments))
+    except Interrupted:
+        raise KeyboardInterrupt from None
+    except TooSlow as error:
+        stopped = NoNumbers(f"no result after {seconds:g} seconds", _own_lines(error, function))
+        outcomes += [stopped] * (len(inputs) - len(outcomes))
+    return outcomes
+
+
+@contextmanager
+def _signals(seconds):
+    """Inside, the end of the time raises `TooSlow`, and Ctrl-C `Interrupted`."""
+    if threading.current_thread() is not threading.main_thread():  # signals reach the main thread only
+        yield
+        return
+    limited = hasattr(signal, "setitimer")
+    raised = {signal.SIGINT: Interrupted, **({signal.SIGALRM: TooSlow} if limited else {})}
+    earlier = {number: signal.signal(number, _raising(error)) for number, error in raised.items()}
+    # Again every second, in case a bare `except` in the function swallows the first.
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1) if limited else None
+    try:
+        try:
+            yield
+        finally:
+            if limited:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # also where the alarm came just before the line above
+        if limited:
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+        for number, handler in earlier.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _raising(error):
+    def handler(number, frame):
+        raise error
+
+    return handler
+
+
+def _outcome(function, arguments):
+    try:
+        return _plain(function(*copy.deepcopy(arguments)))
+    except (TooSlow, Interrupted):
+        raise
+    except BaseException as error:  # a learner's code may raise anything, SystemExit too
+        text = "".join(traceback.TracebackException(type(error), error, None).format_exception_only()).strip()
+        return NoNumbers(text, _own_lines(error, function))
+
+
+def _plain(value):
+    """Numbers as a dense tensor on the CPU, Python's own and `...` as they are, several arrays as a tuple."""
+    if value is ... or type(value) is float:
+        return value
+    if isinstance(value, (tuple, list)) and any(item is ... or getattr(item, "ndim", 0) for item in value):
+        return tuple(map(_plain, value))
+    if isinstance(value, np.ndarray):
+        value = value.copy()  # torch takes no negative strides
+    try:
+        tensor = torch.as_tensor(value).detach()
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return NoNumbers(f"{reprlib.repr(value)}, of type {type(value).__name__}")
+    if tensor.layout is not torch.strided or tensor.is_meta or tensor.is_quantized or tensor.is_nested:
+        return NoNumbers("a tensor that is sparse, nested, quantized or without data")
+    if tensor.numel() > LARGEST:
+        return NoNumbers(f"a tensor of shape {tuple(tensor.shape)}")
+    return value if type(value) is int else tensor.cpu()
+
+
+def _own_lines(error, function):
+    """The innermost lines of the learner's own code in a traceback: those of their notebook, or of their module."""
+    own = {"__main__", getattr(function, "__module__", None)}
+    lines = [
+        f"in line {number}: {linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()}"
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") in own
+    ]
+    return tuple(lines[-3:])

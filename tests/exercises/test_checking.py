@@ -1,0 +1,205 @@
+"""Verdicts: what passes, which mistake is named, and what the message shows."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from attention_course import check
+from attention_course.exercises import CHAPTERS, chapter_exercises
+from attention_course.exercises.checking import LENGTH, Exercise, judge
+
+EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
+each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+JACOBIAN = "scaled_dot_product.softmax_jacobian"
+
+
+def jacobian(scores):
+    return torch.diag(scores.softmax(0)) - torch.outer(scores.softmax(0), scores.softmax(0))
+
+
+def asking(reference):
+    """An exercise without arguments."""
+    return Exercise("test.value", reference, lambda size, generator: (), ())
+
+
+@each_exercise
+def test_the_reference_passes_on_as_many_inputs_as_the_instructors_page_says(exercise):
+    verdict = check(exercise.id, exercise.reference)
+    assert verdict.passed
+    assert "12 random inputs" in verdict.message
+
+
+@each_exercise
+def test_an_untouched_stub_is_no_error(exercise):
+    assert check(exercise.id, lambda *arguments: ...).status == "not attempted"
+
+
+@each_exercise
+def test_each_misconception_is_named_by_every_seed(exercise):
+    for misconception in exercise.misconceptions:
+        for seed in range(4):
+            verdict = judge(exercise, misconception.function, seed)
+            assert (verdict.status, verdict.misconception) == ("wrong", misconception.name), seed
+        assert misconception.message in repr(verdict)
+
+
+@each_exercise
+def test_an_unforeseen_mistake_is_shown_on_the_smallest_input(exercise):
+    def shifted(*arguments):
+        right = exercise.reference(*arguments)
+        return [item + 0.25 for item in right] if isinstance(right, tuple) else right + 0.25
+
+    verdict = check(exercise.id, shifted)
+    assert verdict.status == "wrong" and verdict.misconception is None
+    assert "expected" in verdict.message and "got" in verdict.message
+    assert len(verdict.message) <= LENGTH
+
+
+@pytest.mark.parametrize("answer", [..., lambda scores: ..., lambda scores: (scores, ...)])
+def test_what_is_still_to_be_replaced_is_not_attempted(answer):
+    assert check(JACOBIAN, answer).status == "not attempted"
+
+
+def test_a_stub_that_raises_is_not_attempted():
+    def answer(scores):
+        raise NotImplementedError
+
+    assert check(JACOBIAN, answer).status == "not attempted"
+
+
+def test_what_pytorch_has_not_implemented_is_an_attempt():
+    verdict = check(JACOBIAN, torch.nn.Module())
+    assert verdict.status == "wrong" and "NotImplementedError" in verdict.message
+
+
+def test_a_value_instead_of_a_function_is_told_so():
+    assert "the function itself" in check(JACOBIAN, torch.eye(2)).message
+    assert judge(asking(lambda: 3), 3).passed
+    assert judge(asking(lambda: 3), 4).status == "wrong"
+
+
+def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
+    def crashes(query, key, value):
+        return query[99]
+
+    verdict = check("scaled_dot_product.attention", crashes)
+    assert verdict.misconception is None
+    assert "index 99" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "message"),
+    [
+        (torch.tensor([True]), torch.tensor([1.0]), "Expected a boolean tensor, got float32."),
+        (torch.tensor([True]), torch.tensor([1]), "Expected a boolean tensor, got int64."),
+        (torch.tensor([1]), torch.tensor([1.0]), "Expected an integer tensor, got float32."),
+        (torch.tensor([1]), torch.tensor([True]), "Expected an integer tensor, got bool."),
+        (torch.tensor([1.0]), torch.tensor([1]), "Expected a float tensor, got int64."),
+        (torch.tensor([1.0]), torch.tensor([1.0 + 2.0j]), "Expected a float tensor, got complex64."),
+        (torch.tensor([1.0]), torch.tensor([1.0 + 0.0j]), "Expected a float tensor, got complex64."),
+        (2, 2 + 1j, "Expected an integer tensor, got complex64."),
+        (2, 2.5, "Expected 2 at its only place, got 2.5."),
+        (100_000, 100_001, "Expected 100000 at its only place, got 100001."),
+        (torch.ones(2), torch.ones(2, 1), "Expected shape (2,), got (2, 1)."),
+        (torch.ones(2), torch.tensor([1.0, 1.0005]), "Expected 1 at [1], got 1.0005."),
+        (torch.ones(2), torch.tensor([1.0, torch.nan]), "Expected 1 at [1], got nan."),
+        ((torch.ones(2), torch.ones(2)), torch.ones(2, 2), "Expected 2 of them, got 1."),
+        ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)), "Expected 1 at [0], got 0."),
+        (torch.ones(2), None, "Nothing to compare came back."),
+    ],
+)
+def test_kind_shape_and_value_must_agree_and_the_difference_is_told(expected, got, message):
+    verdict = judge(asking(lambda: expected), got)
+    assert verdict.status == "wrong"
+    assert verdict.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [
+        (2, 2.0),
+        (2, torch.tensor(2)),
+        (2.5, torch.tensor(2.5)),
+        (torch.tensor(2), 2),
+        (torch.tensor([1, 2]), [1, 2]),
+        (torch.tensor([1, 2]), np.array([2, 1], dtype=np.int32)[::-1]),
+        (torch.tensor([True]), [True]),
+        (torch.tensor([1.0, torch.nan]), np.array([1.0, np.nan])),
+        (torch.tensor([1.0]), torch.tensor([1.00001], requires_grad=True)),
+        (torch.tensor(1.0), np.float64(1.0)),
+        ((torch.ones(1), torch.zeros(1, 1)), [np.ones(1), torch.zeros(1, 1)]),
+    ],
+)
+def test_the_same_numbers_pass_in_any_container(expected, got):
+    assert judge(asking(lambda: expected), lambda: got).passed
+
+
+def test_a_pair_of_one_number_each_is_compared_by_shape():
+    verdict = judge(asking(lambda: (torch.ones(1), torch.ones(1))), lambda: (torch.ones(1), torch.ones(1, 1)))
+    assert "Expected shape (1,), got (1, 1)" in verdict.message
+
+
+@pytest.mark.parametrize("size", [30, 3000])
+def test_a_large_result_is_cut_to_a_screen(size):
+    verdict = check(JACOBIAN, lambda scores: torch.randn(size, size))
+    assert verdict.status == "wrong" and len(verdict.message) <= LENGTH
+    assert f"({size}, {size})" in verdict.message
+
+
+def test_a_long_error_is_cut_to_a_screen():
+    def answer(scores):
+        raise ValueError("no " * 100_000)
+
+    verdict = check(JACOBIAN, answer)
+    assert "ValueError: no no" in verdict.message and len(verdict.message) <= LENGTH
+
+
+def test_a_wrong_shape_shows_both_shapes():
+    verdict = check(JACOBIAN, lambda scores: scores)
+    assert "shape (2, 2)" in verdict.message and "shape (2,)" in verdict.message
+
+
+def test_an_answer_that_writes_into_its_input_cannot_spoil_the_comparison():
+    def in_place(weights, keep, p):
+        return weights.mul_(keep).div_(1 - p)
+
+    assert check("scaled_dot_product.dropout", in_place).passed
+
+
+def test_an_answer_that_changes_the_model_it_is_given_cannot_spoil_the_comparison():
+    def without_the_future(model, symbols, n_symbols):
+        model.mask.tril_()
+        return torch.zeros(symbols.size(1), dtype=torch.bool)
+
+    assert check("masking.leaks", without_the_future).status == "wrong"
+
+
+def test_answers_in_numpy_count():
+    def answer(scores):
+        weights = scores.softmax(0).numpy()
+        return np.diag(weights) - weights[:, None] * weights[None, :]
+
+    assert check(JACOBIAN, answer).passed
+
+
+@pytest.mark.parametrize(
+    ("unknown", "known"), [("none.merge", "flash."), ("flash.none", "flash.merge"), ("flash", "flash.merge")]
+)
+def test_an_unknown_id_is_told_what_there_is(unknown, known):
+    with pytest.raises(ValueError, match=f"exercise_id must .*'{known}'.* got '{unknown}'"):
+        check(unknown, ...)
+
+
+def test_only_the_chapter_asked_for_is_imported():
+    code = """
+import sys
+from attention_course import check
+check("flash.merge", ...)
+print(*sorted(name for name in sys.modules if name.startswith("attention_course.exercises.")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {name.rsplit(".", 1)[1] for name in done.stdout.split()}
+    assert loaded & set(CHAPTERS) == {"flash"}
