@@ -3,11 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
+from attention_course.exercises.drawing import lengths_up_to, normal
 
 # --- the additive score -------------------------------------------------------------------
 
@@ -19,11 +15,11 @@ def additive_scores(query, keys, W_q, W_k, v):
 def _additive_inputs(size, generator):
     d_query, d_key, d_hidden = size + 1, size + 2, size + 3
     return (
-        _normal(generator, d_query),
-        _normal(generator, size, d_key),
-        _normal(generator, d_hidden, d_query) / d_query**0.5,
-        _normal(generator, d_hidden, d_key) / d_key**0.5,
-        _normal(generator, d_hidden),
+        normal(generator, d_query),
+        normal(generator, size - 1, d_key),
+        normal(generator, d_hidden, d_query) / d_query**0.5,
+        normal(generator, d_hidden, d_key) / d_key**0.5,
+        normal(generator, d_hidden),
     )
 
 
@@ -78,11 +74,11 @@ def general_scores(query, key, W):
 
 def _general_inputs(size, generator):
     # Queries and keys have one width: a transposed W then runs, and is wrong.
-    width = size + 2
+    width, batch = size + 2, (2, 3, 1)[size % 3]
     return (
-        _normal(generator, 2, size, width),
-        _normal(generator, 2, size + 1, width),
-        _normal(generator, width, width) / width,
+        normal(generator, batch, size - 1, width),
+        normal(generator, batch, size + 1, width),
+        normal(generator, width, width) / width,
     )
 
 
@@ -136,10 +132,11 @@ def context(scores, states, lengths):
 
 
 def _context_inputs(size, generator):
-    batch, n_keys = size + 1, size + 2
-    lengths = torch.randint(1, n_keys, (batch,), generator=generator)
-    lengths[0] = n_keys  # each key is real in at least one sequence
-    return _normal(generator, batch, n_keys), _normal(generator, batch, n_keys, size), lengths
+    batch, n_keys = size - 1, size + 2
+    lengths = lengths_up_to(n_keys, batch, generator)
+    states = normal(generator, batch, n_keys, size)
+    states[torch.arange(n_keys) >= lengths[:, None]] *= 100  # padding is no small matter
+    return normal(generator, batch, n_keys), states, lengths
 
 
 def _with_weights(make_weights):
@@ -207,10 +204,10 @@ def alignment_error(weights, gold):
 
 
 def _alignment_inputs(size, generator):
-    shape = (3, size + 2, size + 1)
+    shape = ((3, 1, 2)[size % 3], size + 2, size + 1)
     gold = torch.rand(shape, generator=generator) < 0.3
     gold[:, :, 0] |= ~gold.any(-1)  # each target token has a gold source token
-    weights = (_normal(generator, *shape) + 1.5 * gold).softmax(-1)
+    weights = (normal(generator, *shape) + 1.5 * gold).softmax(-1)
     return weights, gold
 
 

@@ -5,17 +5,15 @@ import torch.nn.functional as F
 
 from attention_course.attention import scaled_dot_product_attention
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
+from attention_course.exercises.drawing import integer, lengths_up_to, normal
 
 
 def _padded_batch(size, generator):
-    """Tokens and a mask: 3 sequences, the first without padding, the last at least two tokens short."""
-    n_tokens = size + 3
-    lengths = torch.tensor([n_tokens, n_tokens - 1, max(2, n_tokens - 1 - size)])
-    return _normal(generator, 3, n_tokens, size + 4), torch.arange(n_tokens) < lengths[:, None]
+    """Tokens and a mask: the first sequence without padding, and what pads hold is large."""
+    n_tokens, batch = size + 3, (3, 4, 1)[size % 3]
+    mask = torch.arange(n_tokens) < lengths_up_to(n_tokens, batch, generator)[:, None]
+    tokens = normal(generator, batch, n_tokens, size + 4)
+    return torch.where(mask[:, :, None], tokens, 10 * tokens), mask
 
 
 # --- the masked mean ----------------------------------------------------------------------------
@@ -99,7 +97,7 @@ def cls_vector(tokens, mask, cls, encoder):
 
 def _cls_inputs(size, generator):
     tokens, mask = _padded_batch(size, generator)
-    return tokens, mask, _normal(generator, tokens.size(-1)), _encode
+    return tokens, mask, normal(generator, tokens.size(-1)), _encode
 
 
 def _mask_extended_behind(tokens, mask, cls, encoder):
@@ -184,7 +182,7 @@ def attention_pooling(tokens, mask, query):
 
 def _pooling_inputs(size, generator):
     tokens, mask = _padded_batch(size, generator)
-    return tokens, mask, _normal(generator, tokens.size(-1)) / 2
+    return tokens, mask, normal(generator, tokens.size(-1)) / 2
 
 
 def _pooled(make_weights):
@@ -262,8 +260,9 @@ def image_patches(images, patch_size):
 
 
 def _images(size, generator):
-    patch_size = 2 + size % 2
-    return _normal(generator, 2, patch_size * (1 + size // 2), patch_size * (2 + size // 2)), patch_size
+    patch_size, batch = 2 + size % 2, (2, 3, 1)[size % 3]
+    height, width = (1 + size // 2, 2 + size // 2) if size % 4 < 2 else (1 + size // 2, size // 2)
+    return normal(generator, batch, patch_size * height, patch_size * width), patch_size
 
 
 PATCHES = Exercise(
@@ -337,8 +336,8 @@ def standardise(train, test):
 
 
 def _split_table(size, generator):
-    scale, shift = 0.5 + 2 * torch.rand(size, generator=generator), 3 * _normal(generator, size)
-    return tuple(scale * _normal(generator, n_rows, size) + shift for n_rows in (size + 4, size + 2))
+    scale, shift = 0.5 + 2 * torch.rand(size, generator=generator), 3 * normal(generator, size)
+    return tuple(scale * normal(generator, n_rows, size) + shift for n_rows in (size + 4, size - 1))
 
 
 def _by_rows_of(choose):
@@ -462,17 +461,16 @@ def stop_at(losses, patience):
             best, best_at = loss, step
         elif step - best_at >= patience:
             break
-    return best_at
+    return torch.tensor(best_at)  # a tensor, so that a float is no index
 
 
 def _curve_inputs(size, generator):
-    """A noisy valley, with a lower one after it that impatience never sees."""
-    n = 10 * size
-    place = torch.linspace(0, 1, n)
-    noise = torch.randn(n, generator=generator) * 0.25
-    losses = (place - 0.35).abs() + noise
+    """A noisy valley with ties, and a lower one after it, which all but endless patience never sees."""
+    n = 8 * size
+    losses = (torch.linspace(0, 1, n) - 0.35).abs() + 0.25 * normal(generator, n)
+    losses = losses.mul(5).round().div(5)
     losses[-1] = losses.min() - 1
-    return losses, 2 + size // 3
+    return losses, n if size % 3 == 0 else integer(1, 1 + size, generator)
 
 
 def _first_rise(losses, patience):

@@ -3,10 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
+from attention_course.exercises.drawing import integer, lengths_up_to, normal
 
 
 def _attend(query, key, value):
@@ -21,9 +18,10 @@ def cross_attention(target, source, W_q, W_k, W_v):
 
 
 def _cross_inputs(size, generator):
-    d_model, d_k, d_v = 4, 3, size + 4
-    weights = (_normal(generator, d_model, d) / 2 for d in (d_k, d_k, d_v))
-    return _normal(generator, size, d_model), _normal(generator, size + 1, d_model), *weights
+    d_model, d_k, d_v = 3 + size % 2, 2 + size % 3, size + 4
+    weights = (normal(generator, d_model, d) / 2 for d in (d_k, d_k, d_v))
+    n_target, n_source = (size, size + 1) if size % 4 < 3 else (size, size - 2)
+    return normal(generator, n_target, d_model), normal(generator, n_source, d_model), *weights
 
 
 def _unscaled(target, source, W_q, W_k, W_v):
@@ -93,11 +91,9 @@ def head_attention(query, key, value, n_heads):
 
 
 def _heads_inputs(size, generator):
-    n_heads = 2
-    d_model = 2 * (size + 1)
-    query = _normal(generator, 3, size, d_model)
-    key, value = (_normal(generator, 3, size + 2, d_model) for _ in range(2))
-    return query, key, value, n_heads
+    n_heads, batch = (2, 3, 4)[size % 3], (2, 1)[size % 2]
+    n_target, n_source = (size, size + 2) if size % 4 < 3 else (size, size - 1)
+    return (*(normal(generator, batch, n, n_heads * (size + 1)) for n in (n_target, n_source, n_source)), n_heads)
 
 
 def _length_of_the_query(query, key, value, n_heads):
@@ -180,12 +176,11 @@ def source_weights(scores, source, pad):
 
 
 def _source_inputs(size, generator):
-    pad = 0
-    n_source = size + 2
-    source = torch.randint(1, 9, (2, n_source), generator=generator)
-    source[0, size:] = pad
-    source[1, size + 1 :] = pad
-    return _normal(generator, 2, 3, size + 3, n_source), source, pad
+    pad, batch, n_heads, n_source = integer(0, 9, generator), 1 + size % 3, 1 + size // 2 % 3, size + 2
+    source = (pad + torch.randint(1, 10, (batch, n_source), generator=generator)) % 10
+    source[torch.arange(n_source) >= lengths_up_to(n_source, batch, generator)[:, None]] = pad
+    source[-1, -1] = pad
+    return normal(generator, batch, n_heads, size + 3, n_source), source, pad
 
 
 def _causal_too(scores, source, pad):
@@ -247,11 +242,11 @@ def alignment_error(weights, gold):
 
 
 def _alignment_inputs(size, generator):
-    shape = (4, size + 2, size + 3)
+    shape = ((4, 1, 2)[size % 3], size + 2, size + 3)
     gold = torch.rand(shape, generator=generator) < 1.5 / shape[-1]
     gold[..., -1] |= ~gold.any(-1)
-    gold[0, -2:] = gold[1, -1:] = False  # padding
-    weights = (_normal(generator, *shape) + 1.5 * gold).softmax(-1)
+    gold[0, -2:] = gold[1:, -1:] = False  # padding
+    weights = (normal(generator, *shape) + 1.5 * gold).softmax(-1)
     return weights, gold
 
 
@@ -305,8 +300,9 @@ def beam_step(scores, log_probs):
 
 
 def _beam_inputs(size, generator):
-    log_probs = (2 * _normal(generator, size, size + 5)).log_softmax(-1)
-    return -1.5 * torch.rand(size, generator=generator).sort().values, log_probs
+    width = size - 1
+    log_probs = (2 * normal(generator, width, size + 3)).log_softmax(-1)
+    return -1.5 * torch.rand(width, generator=generator), log_probs
 
 
 def _pairs(totals, width):

@@ -3,6 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
+from attention_course.exercises.drawing import integer
 
 
 def _positive(generator, *shape):
@@ -21,11 +22,12 @@ def linear_attention(query_features, key_features, value, mask):
 def _linear_inputs(size, generator):
     n_keys, n_features = size + 3, size + 1
     mask = torch.rand(n_keys, generator=generator) < 0.5
-    mask[0], mask[1] = True, False
+    mask[0], mask[1] = True, size % 3 == 0
+    value = torch.randn(n_keys, size + 2, generator=generator)
     return (
-        _positive(generator, size, n_features),
+        _positive(generator, size - 1, n_features),
         _positive(generator, n_keys, n_features),
-        torch.randn(n_keys, size + 2, generator=generator),
+        torch.where(mask[:, None], value, 10 * value),
         mask,
     )
 
@@ -92,7 +94,7 @@ def causal_linear(query_features, key_features, value):
 
 
 def _causal_inputs(size, generator):
-    n_tokens, n_features = size + 2, size + 1
+    n_tokens, n_features = 2 * size - 3, size + 1
     return (
         _positive(generator, n_tokens, n_features),
         _positive(generator, n_tokens, n_features),
@@ -171,7 +173,7 @@ def positive_features(x, directions):
 def _feature_inputs(size, generator):
     return (
         0.7 * torch.randn(size, size + 2, generator=generator),
-        torch.randn(size + 4, size + 2, generator=generator),
+        torch.randn(integer(2, size + 9, generator), size + 2, generator=generator),
     )
 
 
@@ -249,8 +251,7 @@ def block_layout(n_blocks, window, n_global):
 
 
 def _layout_inputs(size, generator):
-    window = 1 + int(torch.randint(2, (), generator=generator))
-    return size + window + 4, window, 2
+    return size + 4, integer(0, 3, generator), integer(0, 3, generator)
 
 
 def _band(n_blocks, window):
@@ -316,8 +317,7 @@ def crossover(n_heads, d, m):
 
 
 def _crossover_inputs(size, generator):
-    d = 4 * size + int(torch.randint(4, (), generator=generator))
-    return size, d, 8 * size + int(torch.randint(8, (), generator=generator))
+    return integer(2, 9, generator), integer(4, 9 * size, generator), integer(4, 9 * size, generator)
 
 
 CROSSOVER = Exercise(

@@ -3,11 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
+from attention_course.exercises.drawing import integer, normal
 
 # --- one step of the online softmax ---------------------------------------------------------
 
@@ -21,11 +17,13 @@ def online_update(largest, total, output, scores, values):
 
 def _online_inputs(size, generator):
     """The state after some keys, and a tile of others, whose scores are now higher and now lower."""
-    seen, values = _normal(generator, size + 2), _normal(generator, size + 2, size)
+    level = (0.0, 120.0, -120.0)[size % 3]  # e to the 120 is infinite in float32
+    seen, values = normal(generator, size + 2) + level, normal(generator, size + 2, size)
     exponentials = (seen - seen.max()).exp()
     shift = 4 * torch.rand((), generator=generator) - 2
-    tile = _normal(generator, size) + shift
-    return seen.max(), exponentials.sum(), exponentials @ values, tile, _normal(generator, size, size)
+    n_keys = size - 1
+    tile = normal(generator, n_keys) + level + shift
+    return seen.max(), exponentials.sum(), exponentials @ values, tile, normal(generator, n_keys, size)
 
 
 def _updated(largest, total, output, scores, values, *, shrink_total=True, shrink_output=True):
@@ -122,11 +120,11 @@ def merge(output_a, log_sum_a, output_b, log_sum_b):
 
 
 def _merge_inputs(size, generator):
-    n_queries, level = size + 1, 120.0 * (size % 2)  # e to the 120 is infinite in float32
+    n_queries, level = size - 1, (0.0, 120.0, -120.0)[size % 3]  # e to the 120 is infinite in float32
     parts = []
     for n_keys in (size, size + 2):
-        scores = _normal(generator, n_queries, n_keys) + level
-        parts += [scores.softmax(-1) @ _normal(generator, n_keys, size + 3), scores.logsumexp(-1)]
+        scores = normal(generator, n_queries, n_keys) + level
+        parts += [scores.softmax(-1) @ normal(generator, n_keys, size + 3), scores.logsumexp(-1)]
     return tuple(parts)
 
 
@@ -203,8 +201,8 @@ def grad_scores(scores, value, log_sum, output, grad_output):
 def _grad_inputs(size, generator):
     """One tile of scores, and the log-sum-exp and the output over all keys, of which the tile has some."""
     n_queries, d_v = size + 1, size + 2
-    scores, value = _normal(generator, n_queries, 2 * size + 1), _normal(generator, 2 * size + 1, d_v)
-    output, grad_output = scores.softmax(-1) @ value, _normal(generator, n_queries, d_v)
+    scores, value = normal(generator, n_queries, 2 * size + 1), normal(generator, 2 * size + 1, d_v)
+    output, grad_output = scores.softmax(-1) @ value, normal(generator, n_queries, d_v)
     return scores[:, :size], value[:size], scores.logsumexp(-1), output, grad_output
 
 
@@ -282,8 +280,7 @@ def skipped_tiles(n_tokens, rows, columns):
 
 
 def _tile_inputs(size, generator):
-    rows, columns = (int(torch.randint(2, 9, (), generator=generator)) for _ in range(2))
-    return 11 * size + 5, rows, columns + (rows == columns)
+    return integer(5 * size, 20 * size, generator), integer(1, 9, generator), integer(1, 9, generator)
 
 
 def _starts(n_tokens, tile):
@@ -362,9 +359,10 @@ def cache_bytes(n_tokens, n_layers, every, window, n_kv_heads, d_head, bytes_per
 
 
 def _cache_inputs(size, generator):
-    every, window = 2 + size % 3, 10 * size
-    n_tokens = int(torch.randint(5, 20 * size, (), generator=generator))  # shorter than the window or longer
-    return n_tokens, 2 * every, every, window, 1 + size % 2, size, 1 + size % 2
+    every, window = integer(1, 4, generator), 10 * size
+    n_tokens = integer(5, 20 * size, generator)  # shorter than the window or longer
+    n_layers, n_kv_heads, d_head = every * integer(1, 4, generator), integer(1, 8, generator), integer(2, 9, generator)
+    return n_tokens, n_layers, every, window, n_kv_heads, d_head, (1, 2, 4, 8)[integer(0, 3, generator)]
 
 
 def _per_held(held):

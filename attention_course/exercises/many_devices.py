@@ -3,12 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _integer(low, high, generator):
-    """From `low` to `high`, both included."""
-    return int(torch.randint(low, high + 1, (), generator=generator))
-
+from attention_course.exercises.drawing import integer, normal
 
 # --- merging what two devices found --------------------------------------------------------------
 
@@ -20,8 +15,8 @@ def merge(output, log_sum, new_output, new_log_sum):
 
 
 def _merge_inputs(size, generator):
-    outputs = torch.randn(2, size, size + 1, generator=generator)
-    log_sums = 1 + torch.rand(2, size, 1, generator=generator) * torch.tensor([1.0, 3.0]).view(2, 1, 1)
+    outputs = normal(generator, 2, size - 1, size + 1)
+    log_sums = 1 + torch.rand(2, size - 1, 1, generator=generator) * torch.tensor([1.0, 3.0]).view(2, 1, 1)
     return outputs[0], log_sums[0], outputs[1], log_sums[1]
 
 
@@ -106,7 +101,7 @@ def source(rank, step, size):
 
 def _source_inputs(size, generator):
     size = size + 2
-    return _integer(0, size - 1, generator), _integer(1, size - 1, generator), size
+    return integer(0, size - 1, generator), integer(0, size, generator), size
 
 
 SOURCE = Exercise(
@@ -157,8 +152,8 @@ def places(n_tokens, size, rank):
 
 
 def _places_inputs(size, generator):
-    n_processes = size + 2
-    return 2 * n_processes * (size + 1), n_processes, _integer(0, n_processes - 1, generator)
+    n_processes = size + 1
+    return 2 * n_processes * integer(1, 6, generator), n_processes, integer(0, n_processes - 1, generator)
 
 
 def _two_chunks(second):
@@ -235,12 +230,11 @@ def bytes_sent(n_tokens, width, size, itemsize):
 
 
 def _bytes_inputs(size, generator):
-    n_processes = size + 1
     return (
-        n_processes * _integer(1, 4, generator),
-        _integer(2, 9, generator),
-        n_processes,
-        (2, 4, 8)[_integer(0, 2, generator)],
+        size * integer(1, 4, generator),
+        integer(2, 9, generator),
+        size,
+        (1, 2, 4, 8)[integer(0, 3, generator)],
     )
 
 
@@ -310,8 +304,7 @@ def work(n_tokens, size):
 
 
 def _work_inputs(size, generator):
-    n_processes = size + 1
-    return n_processes * _integer(3, 9, generator), n_processes
+    return size * integer(1, 9, generator), size
 
 
 def _with_diagonal(diagonal):

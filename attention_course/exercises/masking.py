@@ -3,6 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
+from attention_course.exercises.drawing import integer, lengths_up_to, normal
 
 # --- a causal mask for decoding with a cache ----------------------------------------------------
 
@@ -14,7 +15,7 @@ def causal(n_queries, n_keys):
 CAUSAL = Exercise(
     "masking.causal",
     causal,
-    lambda size, generator: (size, size + 1 + int(torch.randint(3, (), generator=generator))),
+    lambda size, generator: (size - 1, size - 1 + integer(0, 3, generator)),
     (
         Misconception(
             "aligned top-left",
@@ -62,7 +63,7 @@ def padding(lengths, n_keys):
 
 def _padding_inputs(size, generator):
     n_keys = size + 2
-    return torch.randint(1, n_keys, (size,), generator=generator), n_keys
+    return lengths_up_to(n_keys, size - 1, generator), n_keys
 
 
 PADDING = Exercise(
@@ -116,7 +117,7 @@ def to_multihead(causal, padding):
 
 def _polarity_inputs(size, generator):
     n_tokens = size + 2
-    lengths = torch.randint(1, n_tokens, (size,), generator=generator)
+    lengths = lengths_up_to(n_tokens, size - 1, generator)
     return torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril(), padding(lengths, n_tokens)
 
 
@@ -171,10 +172,12 @@ def softmax_under_mask(scores, mask):
 
 
 def _softmax_inputs(size, generator):
-    scores = torch.randn(size, size + 1, generator=generator)
-    mask = torch.rand(size, size + 1, generator=generator) < 0.6
+    scores = normal(generator, size + 1, size + 1)
+    mask = torch.rand(scores.shape, generator=generator) < 0.6
     mask[0] = torch.arange(size + 1) == 1
     scores[0, 0] = 200.0  # forbidden, and so high that its exponential dwarfs the others
+    mask[1, :2] = True
+    scores[1] += (150.0, -150.0)[size % 2]  # exponentials of all of them are infinite, or all 0
     mask[-1] = False
     return scores, mask
 
@@ -236,8 +239,7 @@ def window_and_sinks(n_tokens, window, n_sinks):
 
 
 def _window_inputs(size, generator):
-    window = 1 + int(torch.randint(2, (), generator=generator))
-    return size + 5, window, window + 1 + int(torch.randint(2, (), generator=generator))
+    return size + 5, integer(0, 2, generator), integer(0, 5, generator)
 
 
 def _grid(rule):
@@ -296,14 +298,17 @@ WINDOW = Exercise(
 
 
 class _AveragingModel:
-    """Each token averages vectors of the tokens that its row of the mask allows, and reads logits from the mean."""
+    """Each token averages vectors of the tokens before it and of itself. What leaks moves one of its logits alone."""
 
     def __init__(self, mask, n_symbols, generator):
-        self.vectors = torch.randn(n_symbols, n_symbols, generator=generator)
+        self.vectors = normal(generator, n_symbols, n_symbols)
         self.mask = mask.float()
+        self.moved = torch.arange(n_symbols) == integer(0, n_symbols - 1, generator)
 
     def __call__(self, symbols):
-        return self.mask @ self.vectors[symbols] / self.mask.sum(-1, keepdim=True)  # (batch, n_tokens, n_symbols)
+        past, future = self.mask.tril(), self.mask.triu(1)
+        vectors = self.vectors[symbols]  # (batch, n_tokens, n_symbols)
+        return past @ vectors / past.sum(-1, keepdim=True) + future @ (vectors * self.moved)
 
     def __repr__(self):
         seen = {row: columns.nonzero().flatten().tolist() for row, columns in enumerate(self.mask)}
@@ -326,12 +331,11 @@ def _positions_that_change(model, symbols, n_symbols, changed, watched):
 
 
 def _leak_inputs(size, generator):
-    n_tokens, n_symbols = size + 3, 5
+    n_tokens, n_symbols = size + 4, size + 2
     mask = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril()
-    mask[0, 1] = True  # the next token
-    mask[1, n_tokens - 1] = True  # the last one
-    mask[2 + int(torch.randint(n_tokens - 4, (), generator=generator)), n_tokens - 2] = True
-    symbols = torch.randint(n_symbols, (2, n_tokens), generator=generator)
+    nearest, farthest, between = torch.randperm(n_tokens - 3, generator=generator)[:3]
+    mask[nearest, nearest + 1] = mask[farthest, -1] = mask[between, -2] = True
+    symbols = torch.randint(n_symbols, ((2, 3, 1)[size % 3], n_tokens), generator=generator)
     return _AveragingModel(mask, n_symbols, generator), symbols, n_symbols
 
 

@@ -5,11 +5,7 @@ import math
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
+from attention_course.exercises.drawing import integer, normal
 
 # --- splitting -------------------------------------------------------------------------------
 
@@ -19,8 +15,8 @@ def split_heads(tokens, n_heads):
 
 
 def _split_inputs(size, generator):
-    n_heads = (2, 3)[size % 2]
-    return _normal(generator, 2, size + 5, n_heads * (size + 2)), n_heads
+    n_heads = (2, 3, 4)[size % 3]
+    return normal(generator, 1 + size // 2 % 3, size + 5, n_heads * (size + 2)), n_heads
 
 
 def _view_split(tokens, n_heads):
@@ -87,9 +83,9 @@ def _join(heads):
 
 
 def _multi_head_inputs(size, generator):
-    n_heads = (2, 3)[size % 2]
-    d_model = n_heads * (size + 1)
-    return (*(_normal(generator, 2, n, d_model) for n in (size + 4, size + 2, size + 2)), n_heads)
+    n_heads, batch = (2, 3, 4)[size % 3], (2, 1)[size % 2]
+    n_queries, n_keys = (size + 4, size + 2) if size % 4 < 2 else (size, size + 3)
+    return (*(normal(generator, batch, n, n_heads * (size + 1)) for n in (n_queries, n_keys, n_keys)), n_heads)
 
 
 def _read_queries_length(query, key, value, n_heads):
@@ -176,7 +172,7 @@ def entropy_in_bits(weights):
 
 
 def _entropy_inputs(size, generator):
-    weights = (2 * _normal(generator, 3, size, size + 2)).softmax(-1)
+    weights = (2 * normal(generator, (3, 4, 1)[size % 3], size, size + 2)).softmax(-1)
     weights = weights * (torch.rand(weights.shape, generator=generator) < 0.7)
     weights[..., 0] += 0.05  # no row without a weight
     weights[0, 0, 1:] = 0  # and one whole row of a masked map is a pure choice
@@ -252,7 +248,8 @@ ablate = _replaced_by(lambda heads, head: heads[:, head].mean((0, 1)))
 
 
 def _ablate_inputs(size, generator):
-    return _normal(generator, 3, 4, size, size + 1) + 1, int(torch.randint(4, (), generator=generator))
+    batch, n_heads = (2, 3, 1)[size % 3], 2 + size // 2
+    return normal(generator, batch, n_heads, size, size + 1) + 1, integer(0, n_heads - 1, generator)
 
 
 def _ablate_example(heads, head):
@@ -321,8 +318,8 @@ def repeat_heads(key, n_heads):
 
 
 def _repeat_inputs(size, generator):
-    n_kv_heads, group = (2, 3)[size % 2], (3, 2)[size // 2 % 2]
-    return _normal(generator, 2, n_kv_heads, size + 3, size + 1), n_kv_heads * group
+    n_kv_heads, group = (2, 3, 1)[size % 3], (3, 4, 1, 2)[size % 4]
+    return normal(generator, 1 + size % 2, n_kv_heads, size + 3, size + 1), n_kv_heads * group
 
 
 REPEAT = Exercise(
@@ -374,10 +371,8 @@ def cache_bytes(n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_numb
 
 
 def _cache_inputs(size, generator):
-    n_layers, n_tokens, group, n_kv_heads, d_head = (
-        int(torch.randint(low, size + 3, (), generator=generator)) for low in (2, 2, 2, 2, 3)
-    )
-    bytes_per_number = (2, 4)[int(torch.randint(2, (), generator=generator))]
+    n_layers, n_tokens, group, n_kv_heads, d_head = (integer(low, size + 2, generator) for low in (1, 2, 1, 1, 3))
+    bytes_per_number = (1, 2, 4, 8)[integer(0, 3, generator)]
     return n_layers, n_tokens, d_head * group * n_kv_heads, group * n_kv_heads, n_kv_heads, bytes_per_number
 
 

@@ -4,17 +4,8 @@ import torch
 
 from attention_course.attention import scaled_dot_product_attention
 from attention_course.exercises.checking import Exercise, Misconception
+from attention_course.exercises.drawing import integer, normal
 from attention_course.positions import rotate
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
-
-def _between(low, high, generator):
-    """A whole number from `low` to `high`, both included."""
-    return int(torch.randint(low, high + 1, (), generator=generator))
-
 
 # --- a code for each token of a batch -----------------------------------------------------------
 
@@ -24,8 +15,9 @@ def add_codes(tokens, table):
 
 
 def _add_inputs(size, generator):
-    n_sequences, n_tokens, width = size, size + 2, 2 * size
-    return _normal(generator, n_sequences, n_tokens, width), _normal(generator, n_tokens + 3, width)
+    n_sequences, n_tokens, width = size - 1, size + 2, 2 * size
+    n_positions = n_tokens + (3, 0, 1)[size % 3]
+    return normal(generator, n_sequences, n_tokens, width), normal(generator, n_positions, width)
 
 
 ADD = Exercise(
@@ -98,7 +90,7 @@ def _shift_halves(offset, d_model):
 SHIFT = Exercise(
     "positions.shift_matrix",
     shift_matrix,
-    lambda size, generator: (_between(1, 9, generator), 2 * size),
+    lambda size, generator: (integer(-3, 9, generator), 2 * size),
     (
         Misconception(
             "shifts back",
@@ -160,7 +152,7 @@ def _offset(n_queries, n_keys):
 RELATIVE = Exercise(
     "positions.relative_index",
     relative_index,
-    lambda size, generator: (size, size + 4, 2),
+    lambda size, generator: (size, size + integer(0, 4, generator), integer(1, 4, generator)),
     (
         Misconception(
             "sign",
@@ -231,8 +223,8 @@ ROTATE = Exercise(
     "positions.rotate_halves",
     rotate_halves,
     lambda size, generator: (
-        _normal(generator, size + 1, 2 * size),
-        torch.arange(size + 1) + _between(1, 5, generator),
+        normal(generator, size + 1, 2 * size),
+        torch.randperm(10 * size, generator=generator)[: size + 1],
     ),
     (
         Misconception(
@@ -313,14 +305,15 @@ def _gap(query, key):
     return key.size(-2) - query.size(-2)
 
 
+def _rotary_inputs(size, generator):
+    n_keys = size + integer(0, 4, generator)
+    return tuple(normal(generator, n, 2 * size) for n in (size, n_keys, n_keys))
+
+
 ROTARY = Exercise(
     "positions.rotary_attention",
     rotary_attention,
-    lambda size, generator: (
-        _normal(generator, size, 2 * size),
-        _normal(generator, size + 3, 2 * size),
-        _normal(generator, size + 3, 2 * size),
-    ),
+    _rotary_inputs,
     (
         Misconception(
             "queries from 0",
@@ -379,7 +372,7 @@ def _with_slopes(make_slopes):
 ALIBI = Exercise(
     "positions.alibi_bias",
     alibi_bias,
-    lambda size, generator: (size, size + 1, size + 3),
+    lambda size, generator: (integer(1, 9, generator), size, size + integer(0, 4, generator)),
     (
         Misconception(
             "sign",

@@ -3,11 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
+from attention_course.exercises.drawing import normal
 
 # --- attention itself ------------------------------------------------------------------------
 
@@ -18,11 +14,11 @@ def attention(query, key, value):
 
 
 def _attention_inputs(size, generator):
-    d_k = 2 * size
+    d_k, leading = 2 * size, ((2,), (1, 3), ())[size % 3]
     return (
-        _normal(generator, 2, size, d_k) / 2,
-        _normal(generator, 2, size + 1, d_k) / 2,
-        _normal(generator, 2, size + 1, size + 2),
+        normal(generator, *leading, size, d_k) / 2,
+        normal(generator, *leading, size + 1, d_k) / 2,
+        normal(generator, *leading, size + 1, size + 2),
     )
 
 
@@ -82,6 +78,12 @@ ATTENTION = Exercise(
             "transpose(2, 3) counts dimensions from the front, so it needs a heads dimension. Count from "
             "the back, -2 and -1, and any number of leading dimensions works.",
         ),
+        Misconception(
+            "transpose(1, 2)",
+            lambda query, key, value: (query @ key.transpose(1, 2) / key.size(-1) ** 0.5).softmax(-1) @ value,
+            "transpose(1, 2) counts dimensions from the front, so it needs a batch and no heads. Count from "
+            "the back, -2 and -1, and any number of leading dimensions works.",
+        ),
     ),
 )
 
@@ -95,7 +97,7 @@ def attention_weights(query, key, temperature):
 
 def _temperature_inputs(size, generator):
     temperature = 0.5 + 2 * torch.rand((), generator=generator).item()
-    return _normal(generator, size, 2 * size), _normal(generator, size + 1, 2 * size), temperature
+    return normal(generator, size, 2 * size), normal(generator, size + 1, 2 * size), temperature
 
 
 TEMPERATURE = Exercise(
@@ -145,7 +147,7 @@ def softmax_jacobian(scores):
 JACOBIAN = Exercise(
     "scaled_dot_product.softmax_jacobian",
     softmax_jacobian,
-    lambda size, generator: (_normal(generator, size),),
+    lambda size, generator: (normal(generator, size),),
     (
         Misconception(
             "diagonal only",
@@ -191,7 +193,7 @@ def drop_weights(weights, keep, p):
 
 def _dropout_inputs(size, generator):
     p = 0.1 + 0.3 * torch.rand((), generator=generator).item()
-    weights = _normal(generator, size, size + 2).softmax(-1)
+    weights = normal(generator, size, size + 2).softmax(-1)
     keep = torch.rand(weights.shape, generator=generator) >= p
     keep[:, 0] = True  # at least one survivor a row
     keep[:, 1] = False
@@ -243,8 +245,8 @@ def retrieve(state, patterns, beta):
 
 def _retrieval_inputs(size, generator):
     d = size + 3
-    beta = 0.3 + 0.7 * torch.rand((), generator=generator).item()
-    return _normal(generator, d), _normal(generator, size, d), beta
+    beta = 0.3 + torch.rand((), generator=generator).item()
+    return normal(generator, d), normal(generator, size, d), beta
 
 
 RETRIEVE = Exercise(

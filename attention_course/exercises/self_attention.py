@@ -3,11 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
+from attention_course.exercises.drawing import integer, normal
 
 # --- the layer -----------------------------------------------------------------------------------
 
@@ -18,13 +14,13 @@ def self_attention(X, W_Q, W_K, W_V):
 
 
 def _layer_inputs(size, generator):
-    # n_tokens = size, d_model = size + 1, d_k = size + 2 and d_v = size + 3: no two alike.
+    # n_tokens = size - 1, d_model = size + 1, d_k = size + 2 and d_v = size + 3: no two alike.
     d_model = size + 1
     return (
-        _normal(generator, size, d_model),
-        _normal(generator, d_model, size + 2) / 2,
-        _normal(generator, d_model, size + 2) / 2,
-        _normal(generator, d_model, size + 3),
+        normal(generator, size - 1, d_model),
+        normal(generator, d_model, size + 2) / 2,
+        normal(generator, d_model, size + 2) / 2,
+        normal(generator, d_model, size + 3),
     )
 
 
@@ -99,12 +95,7 @@ def reorder(weights, order):
 
 def _reorder_inputs(size, generator):
     n_tokens = size + 2
-    # A cycle of three or more positions is not its own inverse, unlike an exchange of two.
-    shift = int(torch.randint(1, n_tokens, (), generator=generator))
-    order = torch.arange(n_tokens).roll(shift)
-    if shift * 2 == n_tokens:
-        order = order[torch.arange(n_tokens).roll(1)]
-    return _normal(generator, n_tokens, n_tokens).softmax(-1), order
+    return normal(generator, n_tokens, n_tokens).softmax(-1), torch.randperm(n_tokens, generator=generator)
 
 
 REORDER = Exercise(
@@ -153,8 +144,8 @@ def forbid(weights, key):
 
 def _forbid_inputs(size, generator):
     n_keys = size + 2
-    key = int(torch.randint(n_keys, (), generator=generator))
-    return _normal(generator, size, n_keys).softmax(-1), key
+    key = integer(0, n_keys - 1, generator)
+    return normal(generator, size, n_keys).softmax(-1), key
 
 
 def _without(weights, key):
@@ -216,7 +207,7 @@ def hit_rate(weights, gold):
 
 def _hit_inputs(size, generator):
     n_queries, n_keys = 4 * size, size + 2
-    weights = (2 * _normal(generator, n_queries, n_keys)).softmax(-1)
+    weights = (2 * normal(generator, n_queries, n_keys)).softmax(-1)
     gold = torch.randint(n_keys, (n_queries,), generator=generator)
     half = n_queries // 2
     gold[:half] = weights[:half].argmax(-1)  # hits and misses, so that no two scores agree
@@ -274,8 +265,7 @@ def multiply_adds(n_tokens, d_model, d_k, d_v):
 
 
 def _sizes(size, generator):
-    n_tokens, d_model, d_k, d_v = (int(torch.randint(2, size + 4, (), generator=generator)) for _ in range(4))
-    return n_tokens, d_model, d_k, d_v
+    return tuple(integer(2, size + 3, generator) for _ in range(4))
 
 
 COUNT = Exercise(

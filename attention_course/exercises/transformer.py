@@ -3,11 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-
-
-def _normal(generator, *shape):
-    return torch.randn(shape, generator=generator)
-
+from attention_course.exercises.drawing import integer, normal
 
 # --- layer norm --------------------------------------------------------------------------------
 
@@ -21,8 +17,8 @@ def layer_norm(tokens, gain, bias, eps):
 def _layer_norm_inputs(size, generator):
     d_model = size + 2
     # Rows and columns of one size would hide a mean over the wrong dimension; eps is large enough to show.
-    tokens = 2 * _normal(generator, 2, size, d_model) + 1
-    return tokens, 1 + _normal(generator, d_model) / 2, _normal(generator, d_model), 0.1
+    tokens, eps = 2 * normal(generator, 1 + size % 3, size, d_model) + 1, (0.1, 0.5)[size % 2]
+    return tokens, 1 + normal(generator, d_model) / 2, normal(generator, d_model), eps
 
 
 def _normalised(dim, tokens, gain, bias, eps):
@@ -128,11 +124,11 @@ def _norm(gain):
 def _block_inputs(size, generator):
     d_model = size + 2
     return (
-        3 * _normal(generator, size, d_model) + 1,
-        _mixing(_normal(generator, size, size)),
-        _network(_normal(generator, d_model, 2 * d_model), _normal(generator, 2 * d_model, d_model)),
-        _norm(1 + _normal(generator, d_model) / 2),
-        _norm(1 + _normal(generator, d_model) / 2),
+        3 * normal(generator, size, d_model) + 1,
+        _mixing(normal(generator, size, size)),
+        _network(normal(generator, d_model, 2 * d_model), normal(generator, 2 * d_model, d_model)),
+        _norm(1 + normal(generator, d_model) / 2),
+        _norm(1 + normal(generator, d_model) / 2),
     )
 
 
@@ -239,13 +235,13 @@ def _attention(matrix):
 def _decoder_inputs(size, generator):
     d_model, n = size + 3, size + 1  # as many tokens as memories: swapped masks raise nothing
     causal = torch.ones(n, n, dtype=torch.bool).tril()
-    real = (torch.arange(n) < n - 1).expand(n, n)
+    real = (torch.arange(n) < integer(1, n - 1, generator)).expand(n, n)
     return (
-        _normal(generator, n, d_model),
-        _normal(generator, n, d_model),
-        _attention(_normal(generator, d_model, d_model)),
-        _attention(_normal(generator, d_model, d_model)),
-        _network(_normal(generator, d_model, 2 * d_model) / 2, _normal(generator, 2 * d_model, d_model) / 2),
+        normal(generator, n, d_model),
+        normal(generator, n, d_model),
+        _attention(normal(generator, d_model, d_model)),
+        _attention(normal(generator, d_model, d_model)),
+        _network(normal(generator, d_model, 2 * d_model) / 2, normal(generator, 2 * d_model, d_model) / 2),
         causal,
         real,
     )
@@ -353,8 +349,8 @@ def count_parameters(d_model, n_heads, d_inner):
 
 
 def _parameter_inputs(size, generator):
-    n_heads = 2 + size % 2
-    return n_heads * size, n_heads, 3 * size + 1
+    n_heads = integer(2, 5, generator)
+    return n_heads * integer(1, size, generator), n_heads, integer(2, 9 * size, generator)
 
 
 PARAMETERS = Exercise(
@@ -413,8 +409,8 @@ def count_operations(n_tokens, d_model, n_heads):
 
 
 def _operation_inputs(size, generator):
-    n_heads = 2 + size % 2
-    return size + 3, n_heads * (1 + size // 4), n_heads
+    n_heads = integer(2, 5, generator)
+    return integer(2, 9 * size, generator), n_heads * integer(1, size, generator), n_heads
 
 
 OPERATIONS = Exercise(
@@ -473,7 +469,7 @@ def _rate_inputs(size, generator):
     warm_up = 10 * size
     # As many steps far below the end of the warm-up as around and above it.
     step = int(warm_up ** (1.5 * torch.rand((), generator=generator).item()))
-    return step, 4 * size, warm_up
+    return step, integer(2, 9 * size, generator), warm_up
 
 
 RATE = Exercise(

@@ -1,0 +1,135 @@
+import torch
+
+from attention_course.exercises.masking import (
+    causal,
+    leaking_positions,
+    padding,
+    softmax_under_mask,
+    to_multihead,
+    window_and_sinks,
+)
+
+
+def _leaks(model, symbols, n_symbols, changes, *, step=1):
+    """Leaking positions by a rule on the change `(batch, n_symbols)` of the logits."""
+    found = []
+    for t in range(symbols.size(1)):
+        other = symbols.clone()
+        other[:, t + 1 :] = (other[:, t + 1 :] + step) % n_symbols
+        found.append(bool(changes((model(other) - model(symbols))[:, t])))
+    return torch.tensor(found)
+
+
+WRONG = {
+    "masking.causal": {
+        "floats": lambda n, m: causal(n, m).float(),
+        "integers": lambda n, m: causal(n, m).int(),
+        "additive": lambda n, m: torch.zeros(n, m).masked_fill(~causal(n, m), -torch.inf),
+        "squeezed": lambda n, m: causal(n, m).squeeze(),
+        "one older token": lambda n, m: torch.ones(n, m, dtype=torch.bool).tril(1),
+        "only the diagonal": lambda n, m: torch.eye(n, m, dtype=torch.bool),
+        "transposed": lambda n, m: causal(n, m).T,
+        "no more queries than keys": lambda n, m: causal(n, m)[: m - 1],
+    },
+    "masking.padding": {
+        "floats": lambda lengths, n: padding(lengths, n).float(),
+        "squeezed": lambda lengths, n: padding(lengths, n).squeeze(),
+        "fails at a full length": lambda lengths, n: (
+            torch.zeros(len(lengths), n, dtype=torch.bool)
+            .scatter(1, lengths[:, None], True)
+            .cumsum(1)
+            .logical_not()[:, None, None]
+        ),
+        "longest length": lambda lengths, n: padding(lengths, int(lengths.max()) - 1),
+        "expanded over the queries": lambda lengths, n: padding(lengths, n).expand(-1, -1, n, -1),
+        "last token hidden": lambda lengths, n: padding(lengths.clamp(max=n - 1), n),
+    },
+    "masking.to_multihead": {
+        "floats": lambda causal, padding: tuple(mask.float() for mask in to_multihead(causal, padding)),
+        "squeezed": lambda causal, padding: (~causal, ~padding.squeeze()),
+        "only one": lambda causal, padding: ~causal,
+        "other order": lambda causal, padding: to_multihead(causal, padding)[::-1],
+        "one example": lambda causal, padding: (~causal, ~padding[0, 0]),
+        "additive": lambda causal, padding: (
+            torch.zeros(causal.shape).masked_fill(~causal, -torch.inf),
+            ~padding[:, 0, 0],
+        ),
+    },
+    "masking.softmax": {
+        "maximum not subtracted": lambda scores, mask: (
+            (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True)
+        ).nan_to_num(),
+        "NaN repaired": lambda scores, mask: (
+            (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True).clamp_min(1e-9)
+        ),
+        "maximum of forbidden scores too": lambda scores, mask: (
+            (scores - scores.amax(-1, True)).exp().mul(mask)
+            / (scores - scores.amax(-1, True)).exp().mul(mask).sum(-1, keepdim=True).clamp_min(1e-30)
+        ),
+        "a small fill": lambda scores, mask: scores.masked_fill(~mask, -100.0).softmax(-1) * mask.any(-1, keepdim=True),
+        "everything allowed": lambda scores, mask: scores.softmax(-1),
+        "rows without keys left out": lambda scores, mask: softmax_under_mask(scores, mask)[mask.any(-1)],
+        "over the queries": lambda scores, mask: softmax_under_mask(scores.T, mask.T).T,
+        "boolean": lambda scores, mask: softmax_under_mask(scores, mask) > 0.5,
+    },
+    "masking.window": {
+        "floats": lambda *sizes: window_and_sinks(*sizes).float(),
+        "inverted": lambda *sizes: ~window_and_sinks(*sizes),
+        "one sink too many": lambda n, window, n_sinks: window_and_sinks(n, window, n_sinks + 1),
+        "a wider window": lambda n, window, n_sinks: window_and_sinks(n, window + 1, n_sinks),
+        "one sink": lambda n, window, n_sinks: window_and_sinks(n, window, 1),
+        "sinks as wide as the window": lambda n, window, n_sinks: window_and_sinks(n, window, window),
+        "no window": lambda n, window, n_sinks: window_and_sinks(n, 0, n_sinks),
+        "everything before": lambda n, window, n_sinks: causal(n, n),
+        "sinks past the window alone": lambda n, window, n_sinks: (
+            window_and_sinks(n, window, 0) | window_and_sinks(n, n, 0).tril(-window - 1 - n_sinks)
+        ),
+    },
+    "masking.leaks": {
+        "no absolute value": lambda model, symbols, n: _leaks(model, symbols, n, lambda change: change.max() > 1e-6),
+        "every logit": lambda model, symbols, n: _leaks(
+            model, symbols, n, lambda change: (change.abs() > 1e-6).all(-1).any()
+        ),
+        "mean change": lambda model, symbols, n: _leaks(model, symbols, n, lambda change: change.mean() > 1e-6),
+        "likeliest symbol": lambda model, symbols, n: leaking_positions(
+            lambda x: torch.nn.functional.one_hot(model(x).argmax(-1), n).float(), symbols, n
+        ),
+        "first logit": lambda model, symbols, n: _leaks(
+            model, symbols, n, lambda change: change[:, 0].abs().max() > 1e-6
+        ),
+        "five symbols": lambda model, symbols, n: leaking_positions(model, symbols, 5),
+        "floats": lambda model, symbols, n: leaking_positions(model, symbols, n).float(),
+        "indices": lambda model, symbols, n: leaking_positions(model, symbols, n).nonzero()[:, 0],
+        "never": lambda model, symbols, n: torch.zeros(symbols.size(1), dtype=torch.bool),
+        "one number": lambda model, symbols, n: leaking_positions(model, symbols, n).any(),
+        "nothing changed": lambda model, symbols, n: _leaks(model, symbols, n, lambda change: change.any(), step=0),
+        "one example each": lambda model, symbols, n: leaking_positions(model, symbols, n).expand(len(symbols), -1),
+    },
+}
+
+RIGHT = {
+    "masking.causal": {
+        "places": lambda n, m: torch.arange(m) <= torch.arange(m - n, m)[:, None],
+        "NumPy": lambda n, m: causal(n, m).numpy()[::-1][::-1],
+        "Python": lambda n, m: [[key <= query + m - n for key in range(m)] for query in range(n)],
+    },
+    "masking.padding": {
+        "a loop": lambda lengths, n: torch.tensor([[[[k < length for k in range(n)]]] for length in lengths.tolist()]),
+    },
+    "masking.to_multihead": {
+        "a list": lambda causal, padding: [causal.logical_not(), padding.flatten(1).logical_not()],
+        "triangle anew": lambda causal, padding: (torch.ones_like(causal).triu(1), ~padding[:, 0, 0]),
+    },
+    "masking.softmax": {
+        "by hand": lambda scores, mask: (lambda e: e / e.sum(-1, keepdim=True).clamp_min(1e-30))(
+            (scores - scores.masked_fill(~mask, -1e9).amax(-1, True)).clamp(max=0).exp() * mask
+        ),
+        "a large finite fill": lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) * mask,
+    },
+    "masking.leaks": {
+        "list of booleans": lambda model, symbols, n: leaking_positions(model, symbols, n).tolist(),
+        "list of tensors": lambda model, symbols, n: list(leaking_positions(model, symbols, n)),
+        "exactly equal": lambda model, symbols, n: _leaks(model, symbols, n, torch.any),
+        "two symbols further": lambda model, symbols, n: _leaks(model, symbols, n, torch.any, step=2),
+    },
+}

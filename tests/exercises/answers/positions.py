@@ -1,0 +1,113 @@
+import math
+
+import torch
+
+from attention_course.exercises.positions import (
+    add_codes,
+    alibi_bias,
+    relative_index,
+    rotary_attention,
+    rotate_halves,
+    shift_matrix,
+)
+from attention_course.positions import rotate
+
+
+def _numpy_rotation(tokens, position):
+    """Rotation of halves by complex numbers: pair i is the number first_i + j second_i."""
+    first, second = tokens.double().chunk(2, -1)
+    angle = position[:, None].double() * 10_000.0 ** (-torch.arange(first.size(-1)) / first.size(-1))
+    turned = torch.complex(first, second) * torch.polar(torch.ones_like(angle), angle)
+    return torch.cat([turned.real, turned.imag], -1).numpy()
+
+
+WRONG = {
+    "positions.add_codes": {
+        "whole table": lambda tokens, table: tokens + table,
+        "squeezed": lambda tokens, table: add_codes(tokens, table).squeeze(),
+        "another code for each example": lambda tokens, table: (
+            tokens + torch.stack([table.roll(i, 0)[: tokens.size(1)] for i in range(len(tokens))])
+        ),
+        "codes scaled": lambda tokens, table: tokens * table.size(1) ** 0.5 + table[: tokens.size(1)],
+        "reversed": lambda tokens, table: tokens + table[: tokens.size(1)].flip(0),
+    },
+    "positions.shift_matrix": {
+        "always one step": lambda offset, d: shift_matrix(1, d),
+        "offset's size": lambda offset, d: shift_matrix(abs(offset), d),
+        "base 1000": lambda offset, d: torch.block_diag(
+            *[
+                torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]])
+                for a in (offset * 1000 ** (-2 * i / d) for i in range(d // 2))
+            ]
+        ),
+        "complex": lambda offset, d: shift_matrix(offset, d) + 1j,
+        "frequencies reversed": lambda offset, d: shift_matrix(offset, d).flip(0, 1).T,
+    },
+    "positions.relative_index": {
+        "floats": lambda n, m, k: relative_index(n, m, k).float(),
+        "distance 2": lambda n, m, k: relative_index(n, m, 2),
+        "counted from the gap of 4": lambda n, m, k: (torch.arange(m) - torch.arange(n)[:, None] - 4).clamp(-k, k) + k,
+        "transposed": lambda n, m, k: relative_index(n, m, k).T,
+        "one off": lambda n, m, k: (relative_index(n, m, k) + 1).clamp(max=2 * k),
+        "past only": lambda n, m, k: relative_index(n, m, k).clamp(max=k),
+    },
+    "positions.rotate_halves": {
+        "consecutive positions": lambda tokens, position: rotate_halves(
+            tokens, position[0] + torch.arange(len(position))
+        ),
+        "sorted positions": lambda tokens, position: rotate_halves(tokens, position.sort().values),
+        "angles by i / d": lambda tokens, position: rotate_halves(tokens.repeat(1, 2), position)[:, : tokens.size(1)],
+        "first half only": lambda tokens, position: torch.cat(
+            [rotate_halves(tokens, position).chunk(2, -1)[0], tokens.chunk(2, -1)[1]], -1
+        ),
+        "interleaved result": lambda tokens, position: (
+            rotate_halves(tokens, position).unflatten(-1, (2, -1)).transpose(1, 2).flatten(1)
+        ),
+        "complex": lambda tokens, position: rotate_halves(tokens, position) + 1j,
+    },
+    "positions.rotary_attention": {
+        "a gap of three": lambda query, key, value: (
+            (
+                rotate(query, torch.arange(3, 3 + len(query)))
+                @ rotate(key, torch.arange(len(key))).T
+                / key.size(1) ** 0.5
+            ).softmax(-1)
+            @ value
+        ),
+        "causal": lambda query, key, value: torch.nn.functional.scaled_dot_product_attention(
+            rotate(query, torch.arange(len(key))[-len(query) :]),
+            rotate(key, torch.arange(len(key))),
+            value,
+            is_causal=True,
+        ),
+        "not scaled": lambda query, key, value: rotary_attention(query * key.size(1) ** 0.5, key, value),
+        "pairs of halves": lambda query, key, value: (
+            (
+                rotate_halves(query, torch.arange(len(key))[-len(query) :])
+                @ rotate_halves(key, torch.arange(len(key))).T
+                / key.size(1) ** 0.5
+            ).softmax(-1)
+            @ value
+        ),
+        "all at the end": lambda query, key, value: torch.cat(
+            [rotary_attention(query[i : i + 1], key, value) for i in range(len(query))]
+        ),
+    },
+    "positions.alibi_bias": {
+        "four heads": lambda h, n, m: alibi_bias(4, n, m).mean(0).expand(h, -1, -1),
+        "heads reversed": lambda h, n, m: alibi_bias(h, n, m).flip(0),
+        "squared distance": lambda h, n, m: alibi_bias(h, n, m) * alibi_bias(1, n, m).abs() * 2**8,
+        "squeezed": lambda h, n, m: alibi_bias(h, n, m).squeeze(),
+        "causal": lambda h, n, m: alibi_bias(h, n, m).tril(m - n),
+        "a gap of two": lambda h, n, m: alibi_bias(h, n, n + 2)[..., :m],
+    },
+}
+
+RIGHT = {
+    "positions.add_codes": {"a loop": lambda tokens, table: torch.stack([x + table[: len(x)] for x in tokens])},
+    "positions.rotate_halves": {"complex numbers": _numpy_rotation},
+    "positions.relative_index": {
+        "NumPy integers": lambda n, m, k: relative_index(n, m, k).to(torch.int32).numpy(),
+    },
+    "positions.alibi_bias": {"double": lambda h, n, m: alibi_bias(h, n, m).double()},
+}

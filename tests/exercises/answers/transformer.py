@@ -1,0 +1,94 @@
+import torch
+import torch.nn.functional as F
+
+from attention_course.exercises.transformer import (
+    count_operations,
+    count_parameters,
+    decoder_block,
+    layer_norm,
+    pre_norm_block,
+    rate,
+)
+
+WRONG = {
+    "transformer.layer_norm": {
+        "a fixed eps": lambda tokens, gain, bias, eps: layer_norm(tokens, gain, bias, 0.1),
+        "PyTorch's eps": lambda tokens, gain, bias, eps: layer_norm(tokens, gain, bias, 1e-5),
+        "squeezed": lambda *arguments: layer_norm(*arguments).squeeze(),
+        "no bias": lambda tokens, gain, bias, eps: layer_norm(tokens, gain, 0.0, eps),
+        "no gain": lambda tokens, gain, bias, eps: layer_norm(tokens, 1.0, bias, eps),
+        "bias before the gain": lambda tokens, gain, bias, eps: gain * layer_norm(tokens, 1.0, bias, eps),
+        "first example's statistics": lambda tokens, gain, bias, eps: (
+            gain * (tokens - tokens[:1].mean(-1, True)) / (tokens[:1].var(-1, correction=0, keepdim=True) + eps).sqrt()
+            + bias
+        ),
+    },
+    "transformer.pre_norm": {
+        "one norm for both": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
+            tokens, attention, feed_forward, norm_1, norm_1
+        ),
+        "norms exchanged": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
+            tokens, attention, feed_forward, norm_2, norm_1
+        ),
+        "no norms": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
+            tokens, attention, feed_forward, lambda x: x, lambda x: x
+        ),
+        "norm at the end": lambda tokens, attention, feed_forward, norm_1, norm_2: norm_2(
+            pre_norm_block(tokens, attention, feed_forward, norm_1, norm_2)
+        ),
+        "feed-forward first": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
+            tokens, feed_forward, attention, norm_1, norm_2
+        ),
+        "attention alone": lambda tokens, attention, feed_forward, norm_1, norm_2: tokens + attention(norm_1(tokens)),
+    },
+    "transformer.decoder_block": {
+        "the memory's last entry": lambda x, m, s, c, f, mask, real: decoder_block(
+            x, m, s, c, f, mask, (torch.arange(len(m)) < len(m) - 1).expand_as(real)
+        ),
+        "layers exchanged": lambda x, m, s, c, f, mask, real: decoder_block(x, m, c, s, f, mask, real),
+        "no feed-forward": lambda x, m, s, c, f, mask, real: decoder_block(x, m, s, c, torch.zeros_like, mask, real),
+        "mask inverted": lambda x, m, s, c, f, mask, real: decoder_block(x, m, s, c, f, mask, ~real),
+        "memory in self-attention": lambda x, m, s, c, f, mask, real: decoder_block(
+            x, m, lambda q, k, a: s(q, m, a), c, f, mask, real
+        ),
+        "parallel": lambda x, m, s, c, f, mask, real: x + s(x, x, mask) + c(x, m, real) + f(x),
+        "feed-forward replaces": lambda x, m, s, c, f, mask, real: f(
+            decoder_block(x, m, s, c, torch.zeros_like, mask, real)
+        ),
+    },
+    "transformer.parameters": {
+        "one too many": lambda d, h, f: count_parameters(d, h, f) + 1,
+        "three times d": lambda d, h, f: count_parameters(d, h, 3 * d),
+        "one projection bias": lambda d, h, f: count_parameters(d, h, f) - 3 * d,
+        "inner bias missing": lambda d, h, f: count_parameters(d, h, f) - f,
+        "a head's width": lambda d, h, f: count_parameters(d // h, h, f),
+        "a final norm": lambda d, h, f: count_parameters(d, h, f) + 2 * d,
+    },
+    "transformer.operations": {
+        "one too many": lambda t, d, h: count_operations(t, d, h) + 1,
+        "causal": lambda t, d, h: 24 * t * d**2 + 2 * t * (t + 1) * d,
+        "softmax too": lambda t, d, h: count_operations(t, d, h) + t**2 * h,
+        "one token": lambda t, d, h: 24 * d**2 + 4 * t * d,
+        "length and width exchanged": lambda t, d, h: count_operations(d, t, h),
+    },
+    "transformer.rate": {
+        "linear fall": lambda step, d, warm_up: d**-0.5 * min(warm_up / step, step / warm_up) * warm_up**-0.5,
+        "counts from 0": lambda step, d, warm_up: rate(step + 1, d, warm_up),
+        "width not inverted": lambda step, d, warm_up: d * rate(step, d, warm_up),
+        "warm-up of ten": lambda step, d, warm_up: rate(step, d, 10),
+        "peak of 1": lambda step, d, warm_up: rate(step, d, warm_up) / rate(warm_up, d, warm_up),
+        "warm-up alone": lambda step, d, warm_up: d**-0.5 * step * warm_up**-1.5,
+    },
+}
+
+RIGHT = {
+    "transformer.layer_norm": {
+        "PyTorch's": lambda tokens, gain, bias, eps: F.layer_norm(tokens, gain.shape, gain, bias, eps),
+    },
+    "transformer.parameters": {
+        "PyTorch's": lambda d, h, f: sum(
+            p.numel() for p in torch.nn.TransformerEncoderLayer(d, h, f, device="meta").parameters()
+        ),
+    },
+    "transformer.rate": {"a tensor": lambda step, d, warm_up: torch.tensor(rate(step, d, warm_up))},
+}

@@ -1,0 +1,43 @@
+"""Wrong answers that no misconception foresees must not pass; right ones, however written, must."""
+
+from importlib import import_module
+
+import pytest
+
+from attention_course import check
+
+CHAPTERS = (
+    "bottleneck",
+    "scaled_dot_product",
+    "self_attention",
+    "multi_head",
+    "masking",
+    "positions",
+    "cross_attention",
+    "transformer",
+    "classifiers",
+    "efficient",
+    "flash",
+    "many_devices",
+)
+
+
+def answers(kind):
+    """The answers beside this file, as `(exercise, function)`."""
+    return [
+        pytest.param(exercise, function, id=f"{exercise}: {name}")
+        for chapter in CHAPTERS
+        for exercise, functions in getattr(import_module(f"answers.{chapter}"), kind).items()
+        for name, function in functions.items()
+    ]
+
+
+@pytest.mark.parametrize(("exercise", "answer"), answers("WRONG"))
+def test_a_wrong_answer_does_not_pass(exercise, answer):
+    assert check(exercise, answer).status == "wrong"
+
+
+@pytest.mark.parametrize(("exercise", "answer"), answers("RIGHT"))
+def test_a_right_answer_passes(exercise, answer):
+    verdict = check(exercise, answer)
+    assert verdict.passed, verdict
