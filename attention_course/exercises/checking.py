@@ -115,7 +115,7 @@ def difference(got, expected) -> str:
     if isinstance(got, tuple) or isinstance(expected, tuple):
         counts = [len(outcome) if isinstance(outcome, tuple) else 1 for outcome in (expected, got)]
         if counts[0] != counts[1]:
-            return "Expected {} of them, got {}.".format(*counts)
+            return "Number of results: expected {}, got {}.".format(*counts)
         return next(filter(None, map(difference, got, expected)), "")
     numbers = not isinstance(expected, torch.Tensor)
     got, expected = torch.as_tensor(got), torch.as_tensor(expected)
@@ -129,9 +129,9 @@ def difference(got, expected) -> str:
     apart = ~torch.isclose(got.double(), expected.double(), equal_nan=True, **tolerance)
     if not apart.any():
         return ""
-    place = apart.nonzero()[0].tolist()
-    values = [f"{tensor[tuple(place)].item():.8g}" for tensor in (expected, got)]
-    return "Expected {} at {}, got {}.".format(values[0], place or "its only place", values[1])
+    place = tuple(apart.nonzero()[0].tolist())
+    where = f" at {list(place)}" if place else ""
+    return f"Expected {expected[place].item():.8g}{where}, got {got[place].item():.8g}."
 
 
 def _kind(tensor):
@@ -148,7 +148,7 @@ def _report(exercise: Exercise, arguments: tuple, got, expected) -> str:
     lines = [difference(got, expected) + " This input shows it:"]
     lines += [
         f"{name} {_show(value, width)}"
-        for name, value in zip([*names, "  expected", "  got     "], values, strict=False)
+        for name, value in zip([*names, "  expected", "  got     "], values, strict=True)
     ]
     if isinstance(got, NoNumbers):
         lines += [f"           {_cut(line, width)}" for line in got.where]
@@ -170,7 +170,7 @@ def _show(value, width: int) -> str:
 def _rounded(numbers):
     if isinstance(numbers, list):
         return [_rounded(number) for number in numbers]
-    return float(f"{numbers:.4g}") if isinstance(numbers, float) else numbers
+    return float(f"{numbers:.5g}") if isinstance(numbers, float) else numbers  # what differs, differs here too
 
 
 def _cut(text: str, length: int) -> str:

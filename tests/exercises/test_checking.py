@@ -101,12 +101,12 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.tensor([1.0]), torch.tensor([1.0 + 2.0j]), "Expected a float tensor, got complex64."),
         (torch.tensor([1.0]), torch.tensor([1.0 + 0.0j]), "Expected a float tensor, got complex64."),
         (2, 2 + 1j, "Expected an integer tensor, got complex64."),
-        (2, 2.5, "Expected 2 at its only place, got 2.5."),
-        (100_000, 100_001, "Expected 100000 at its only place, got 100001."),
+        (2, 2.5, "Expected 2, got 2.5."),
+        (100_000, 100_001, "Expected 100000, got 100001."),
         (torch.ones(2), torch.ones(2, 1), "Expected shape (2,), got (2, 1)."),
         (torch.ones(2), torch.tensor([1.0, 1.0005]), "Expected 1 at [1], got 1.0005."),
         (torch.ones(2), torch.tensor([1.0, torch.nan]), "Expected 1 at [1], got nan."),
-        ((torch.ones(2), torch.ones(2)), torch.ones(2, 2), "Expected 2 of them, got 1."),
+        ((torch.ones(2), torch.ones(2)), torch.ones(2, 2), "Number of results: expected 2, got 1."),
         ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)), "Expected 1 at [0], got 0."),
         (torch.ones(2), None, "Nothing to compare came back."),
     ],
@@ -115,6 +115,14 @@ def test_kind_shape_and_value_must_agree_and_the_difference_is_told(expected, go
     verdict = judge(asking(lambda: expected), got)
     assert verdict.status == "wrong"
     assert verdict.message.startswith(message)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 3.0, 9.99, 1e6])
+def test_what_is_shown_as_expected_and_as_got_is_never_the_same(scale):
+    expected = scale * torch.tensor([0.25, 1.0])
+    message = judge(asking(lambda: expected), expected + 1.01e-5 + 1.01e-4 * expected).message
+    shown = [line.split(maxsplit=1)[1] for line in message.splitlines() if line.startswith(("  expected", "  got"))]
+    assert len(shown) == 2 and shown[0] != shown[1]
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,9 @@ WRONG = {
     },
     "masking.softmax": {
         "maximum not subtracted": lambda scores, mask: (
+            (e := scores.masked_fill(~mask, -torch.inf).exp()) / e.sum(-1, keepdim=True).clamp_min(1e-30)
+        ),
+        "maximum not subtracted, NaN repaired": lambda scores, mask: (
             (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True)
         ).nan_to_num(),
         "NaN repaired": lambda scores, mask: (
