@@ -470,7 +470,7 @@ def _curve_inputs(size, generator):
     losses = (torch.linspace(0, 1, n) - 0.35).abs() + 0.25 * normal(generator, n)
     losses = losses.mul(5).round().div(5)
     losses[-1] = losses.min() - 1
-    return losses, n if size % 3 == 0 else integer(1, 1 + size, generator)
+    return losses, n if size % 3 == 0 else integer(1, 1 + size // 2, generator)
 
 
 def _first_rise(losses, patience):

@@ -359,8 +359,8 @@ def cache_bytes(n_tokens, n_layers, every, window, n_kv_heads, d_head, bytes_per
 
 
 def _cache_inputs(size, generator):
-    every, window = integer(1, 4, generator), 10 * size
-    n_tokens = integer(5, 20 * size, generator)  # shorter than the window or longer
+    every, window = (1, 2, 3, 4)[size % 4], 10 * size
+    n_tokens = integer(5, window - 1, generator) if size % 2 else integer(window + 1, 2 * window, generator)
     n_layers, n_kv_heads, d_head = every * integer(1, 4, generator), integer(1, 8, generator), integer(2, 9, generator)
     return n_tokens, n_layers, every, window, n_kv_heads, d_head, (1, 2, 4, 8)[integer(0, 3, generator)]
 

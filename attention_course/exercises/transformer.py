@@ -467,8 +467,8 @@ def rate(step, d_model, warm_up):
 
 def _rate_inputs(size, generator):
     warm_up = 10 * size
-    # As many steps far below the end of the warm-up as around and above it.
-    step = int(warm_up ** (1.5 * torch.rand((), generator=generator).item()))
+    share = torch.rand((), generator=generator).item()
+    step = int(warm_up ** (share if size % 2 else 1 + share))  # before the end of the warm-up, or after it
     return step, integer(2, 9 * size, generator), warm_up
 
 
