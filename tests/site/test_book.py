@@ -171,3 +171,16 @@ def test_a_formula_that_katex_cannot_read_fails_the_build(book):
     result = build(book)
     assert result.returncode != 0
     assert "not valid KaTeX" in result.stdout + result.stderr
+
+
+def test_a_formula_that_becomes_invalid_mathml_fails_the_build(book):
+    """KaTeX gives this fraction three children, which Firefox logs as an error."""
+    write_notebook(book)
+    notebook = nbformat.read(book / "page.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell(r"$\frac{\operatorname{Var}}{x^2}$ and $\frac{a}{x < y}$"))
+    nbformat.write(notebook, book / "page.ipynb")
+    result = build(book)
+    assert result.returncode != 0
+    said = result.stdout + result.stderr
+    assert r"invalid MathML of \frac{\operatorname{Var}}{x^2}" in said
+    assert r"invalid MathML of \frac{a}" not in said
