@@ -13,7 +13,13 @@ SETUP = """\
 from importlib.util import find_spec
 
 if find_spec("attention_course") is None:
-    %pip install --quiet "git+{url}"
+    address = "{url}"
+    if "your-organisation" in address:
+        raise RuntimeError(
+            "This copy of the course does not know where it is published: run `pip install .` in its "
+            "folder, or `make url URL=...` there, and open the notebook again."
+        )
+    %pip install --quiet "git+{{address}}"
 
 from attention_course import setup
 
