@@ -12,9 +12,6 @@ export CHROMIUM
 STAGES := lint package chapters notebooks site hosts
 PYTEST := $(BIN)/python -m pytest
 
-# Checksums rather than dates: a deleted file shows too, and what Python caches does not.
-fingerprint = find $(1) -type f ! -path '*/__pycache__/*' -exec cksum {} + | sort
-
 .PHONY: help site serve test $(STAGES:%=test-%) browser sweeps peers mutants url clean
 
 help:
@@ -35,18 +32,15 @@ $(VENV)/.package: $(VENV)/.pins pyproject.toml
 	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Sphinx and jupyter-cache look at the notebooks alone, so what the notebooks use is looked
-# at here. Sphinx also counts a page with a failed cell as done: unless the last build came
-# to its end, its pages are read again (chapters that did run come from the execution cache).
-site: $(VENV)/.package ## run the chapters and build the site into _build/html
+# Sphinx counts a page that it warned of as done: unless the last build came to its end, all are read again.
+site: $(VENV)/.package ## run the notebooks that changed and build the site into _build/html
 	@mkdir -p _build
-	@$(call fingerprint,attention_course requirements.txt) | cmp -s - _build/.ran-with || \
-	  rm -rf _build/.jupyter_cache _build/.doctrees
-	@$(call fingerprint,attention_course requirements.txt) > _build/.ran-with
-	@$(call fingerprint,_ext) | cmp -s - _build/.built-with || rm -rf _build/.doctrees
-	@rm -rf _build/.built-with _build/html/reports
+	@$(BIN)/python tools/execute.py
+	@test -e _build/.complete || rm -rf _build/.doctrees
+	@rm -f _build/.complete
 	@$(BIN)/jupyter-book build . -n -W --keep-going
-	@$(call fingerprint,_ext) > _build/.built-with
+	@touch _build/.complete
+	@$(BIN)/python tools/budget.py
 	@echo "The site is in _build/html: open file://$(CURDIR)/_build/html/index.html, or make serve"
 
 serve: site ## build the site and serve it on this machine (PORT=8000)

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SHARED = ["Makefile", "_config.yml", "_ext", "_static", "references.bib", "requirements.txt", "pyproject.toml"]
+SHARED = ["Makefile", "tools", "_config.yml", "_ext", "_static", "references.bib", "requirements.txt", "pyproject.toml"]
 TOC = """\
 format: jb-book
 root: intro
@@ -29,14 +29,49 @@ def make(folder, *arguments, **options):
     return done.returncode, COLOUR.sub("", done.stdout)
 
 
-def write_chapter(folder, name, *extra_cells):
-    """A chapter that notes down each of its executions."""
-    cells = [f"with open('../executed.txt', 'a') as log:\n    log.write('{name}\\n')", *extra_cells]
+# Notes down each of its executions, and shows a module of the package. (What it uses of the package is read from its
+# imports, and need not be run.)
+CELL = """\
+import os, time
+from pathlib import Path
+
+with open("../executed.txt", "a") as log:
+    log.write("{name}\\n")
+Path("../{name}.started").touch()
+{extra}
+print(Path("../attention_course/{module}.py").read_text())
+
+def use():
+    from attention_course import {module}_answer"""
+
+# Each of the two chapters waits for the other to have started.
+WAIT = """\
+while not (Path("../one.started").exists() and Path("../two.started").exists()):
+    time.sleep(0.01)
+assert os.environ["OMP_NUM_THREADS"] == "1\""""
+
+
+def write_chapter(folder, name, *more_cells, extra="", tags=()):
+    """A chapter: the first uses the module `idea` of the package, the second `other`."""
+    module = {"one": "idea", "two": "other"}[name]
+    cells = [CELL.format(name=name, module=module, extra=extra), *more_cells]
     notebook = nbformat.v4.new_notebook(
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
         cells=[nbformat.v4.new_markdown_cell(f"# Chapter {name}"), *map(nbformat.v4.new_code_cell, cells)],
     )
+    notebook.cells[1].metadata["tags"] = list(tags)
     nbformat.write(notebook, folder / "chapters" / f"{name}.ipynb")
+
+
+PACKAGE = {
+    "__init__.py": """\
+from attention_course.idea import idea_answer
+from attention_course.other import other_answer
+""",
+    "idea.py": "from attention_course.deep import depth\n\nidea_answer = depth\n",
+    "deep.py": "depth = 1\n",
+    "other.py": "other_answer = 1\n",
+}
 
 
 class Book:
@@ -50,7 +85,15 @@ class Book:
         # The environment that runs this test stands in for the book's own, as it is.
         venv = sys.prefix
         status, output = make(self.folder, "site", f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package")
-        return status, output, log.read_text().split()
+        return status, output, sorted(log.read_text().split())
+
+    def write(self, module, text):
+        """Write a module of the package."""
+        (self.folder / "attention_course" / module).write_text(text)
+
+    def page(self, name):
+        """The built page of a chapter."""
+        return (self.folder / "_build" / "html" / "chapters" / f"{name}.html").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +109,16 @@ def book(tmp_path_factory):
     # Environments and caches bring pages of their own, which are not the book's.
     (folder / ".cache").mkdir()
     (folder / ".cache" / "README.md").write_text("# Not a page\n")
-    (folder / "attention_course" / "idea.py").write_text("ANSWER = 1\n")
-    for name in ("one", "two"):
-        write_chapter(folder, name)
     book = Book(folder)
+    for module, text in PACKAGE.items():
+        book.write(module, text)
+    for name in ("one", "two"):
+        write_chapter(folder, name, extra=WAIT)
     status, output, executed = book.build()
     assert status == 0, output
     assert executed == ["one", "two"]
-    assert output.index("notebook 1 of 2: chapters/one") < output.index("chapters/one.ipynb: Executing")
+    assert "notebook 2 of 2" in output
+    assert re.search(r"slowest cells\n +\d+\.\d s  chapters/(one|two), cell 2", output)
     assert f"file://{folder}/_build/html/index.html" in output
     return book
 
@@ -82,19 +127,19 @@ def test_nothing_changed_executes_nothing(book):
     cached = book.folder / "attention_course" / "__pycache__"
     cached.mkdir()
     (cached / "idea.pyc").write_text("not a change")
+    book.write("unused.py", "nobody imports this")
     assert book.build()[::2] == (0, [])
 
 
-def test_a_change_in_the_package_executes_every_chapter(book):
-    package = book.folder / "attention_course"
-    changes = {
-        "edited": lambda: (package / "idea.py").write_text("ANSWER = 2\n"),
-        "added": lambda: (package / "other.py").write_text(""),
-        "deleted": lambda: (package / "other.py").unlink(),
-    }
-    for change in changes.values():
-        change()
-        assert book.build()[::2] == (0, ["one", "two"])
+@pytest.mark.parametrize(("module", "chapters"), [("idea.py", ["one"]), ("deep.py", ["one"]), ("other.py", ["two"])])
+def test_a_change_in_the_package_executes_the_chapters_that_use_it(book, module, chapters):
+    book.write(module, PACKAGE[module] + "edited = True\n")
+    before = {name: book.page(name) for name in ("one", "two")}
+    status, output, executed = book.build()
+    assert (status, executed) == (0, chapters)
+    assert "0 added, 1 changed, 0 removed" in output
+    if module != "deep.py":  # which no chapter prints
+        assert [name for name in before if book.page(name) != before[name]] == chapters
 
 
 def test_a_change_of_the_pins_executes_every_chapter(book):
@@ -108,13 +153,29 @@ def test_a_change_in_a_chapter_executes_that_one(book):
     assert book.build()[::2] == (0, ["two"])
 
 
+def test_folding_a_cell_executes_nothing(book):
+    write_chapter(book.folder, "two", "1 + 1", tags=["hide-input"])
+    assert "tag_hide-input" not in book.page("two")
+    assert book.build()[::2] == (0, [])
+    assert "tag_hide-input" in book.page("two")
+
+
 def test_a_failing_cell_fails_every_build_until_it_is_mended(book):
     write_chapter(book.folder, "two", "raise ValueError('on purpose')")
     for _ in range(2):
         status, output, executed = book.build()
         assert status != 0
         assert executed == ["two"]
-        assert re.search(r"chapters/two\.ipynb: WARNING: cell 3 failed: ValueError: on purpose", output), output
+        assert "chapters/two.ipynb: cell 3 failed: ValueError: on purpose\n    raise ValueError" in output
+    write_chapter(book.folder, "two")
+    assert book.build()[0] == 0
+
+
+def test_a_kernel_that_dies_fails_the_build(book):
+    write_chapter(book.folder, "two", "import os", "os._exit(0)")
+    status, output, _ = book.build()
+    assert status != 0
+    assert "chapters/two.ipynb: cell 4 failed: DeadKernelError" in output
     write_chapter(book.folder, "two")
     assert book.build()[0] == 0
 
