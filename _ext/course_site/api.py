@@ -1,27 +1,24 @@
-"""The API page: one section a module, found in the package, so no list is kept by hand.
+"""The reference: a page a module, found in the package, so no list is kept by hand."""
 
-Sphinx does not see that a module changed; the Makefile has all pages read again when the package did.
-"""
-
+import ast
 import pkgutil
 import re
+from importlib.util import find_spec
+from pathlib import Path
 
 import attention_course
 
-PAGE = "api"
+INDEX = "api"
+CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!checking)")
 
-SECTION = """
-({name})=
-## {title}
+PAGE = """\
+# {title}
 
 ```{{eval-rst}}
 .. automodule:: {name}
    :members:
 ```
 """
-
-
-CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!checking)")
 
 
 def module_names():
@@ -31,13 +28,40 @@ def module_names():
     return sorted(name for name in names if "._" not in name and not CHAPTERS_EXERCISES.match(name))
 
 
-def add_modules(app, docname, source):
-    """Append a section for every module to the API page."""
-    if docname == PAGE:
-        sections = (SECTION.format(name=name, title=name.split(".", 1)[1]) for name in module_names())
-        source[0] += "".join(sections)
+def title(name):
+    """What a module is called on the site: its name inside the package."""
+    return name.split(".", 1)[1]
+
+
+def write_pages(folder):
+    """Write a page for every module, and take away those of modules that are gone.
+
+    A page that is there already is left as it is: Sphinx reads those that are newer than the last time.
+    """
+    folder.mkdir(exist_ok=True)
+    pages = {folder / f"{title(name)}.md": PAGE.format(title=title(name), name=name) for name in module_names()}
+    for path in set(folder.glob("*.md")) - set(pages):
+        path.unlink()
+    for path, text in pages.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def add_index(app, docname, source):
+    """Append a table of the modules, each with the first line of its docstring, to the page that leads to them."""
+    if docname != INDEX:
+        return
+    rows = ["", "| module | what is in it |", "| --- | --- |"]
+    for name in module_names():
+        file = find_spec(name).origin
+        first_line = ast.get_docstring(ast.parse(Path(file).read_text(encoding="utf-8"))).splitlines()[0]
+        rows.append(f"| [{title(name)}]({INDEX}/{title(name)}.md) | {first_line} |")
+        app.env.note_dependency(file)
+    source[0] += "\n".join(rows) + "\n"
 
 
 def setup(app):
-    """Connect to the reading of pages."""
-    app.connect("source-read", add_modules)
+    """Write the pages before the table of contents is read, and connect to the reading of pages."""
+    if Path(app.srcdir, f"{INDEX}.md").exists():
+        write_pages(Path(app.srcdir, INDEX))
+    app.connect("source-read", add_index)

@@ -1,0 +1,129 @@
+"""What a notebook is said to depend on, in a package small enough to know the answer."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from dependencies import Package, depends_on, own_statements  # noqa: E402
+
+FILES = {
+    "__init__.py": """\
+\"\"\"Passes names on.\"\"\"
+from attention_course.attention import attend
+from attention_course.exercises import check
+from attention_course.masks import causal as causal_mask
+
+__all__ = ["attend", "causal_mask", "check"]
+""",
+    "attention.py": "from attention_course.masks import causal\n",
+    "masks.py": "",
+    "lazy.py": "def use():\n    import attention_course.masks\n",
+    "explore/__init__.py": "from attention_course.explore.explorer import Explorer\n",
+    "explore/explorer.py": 'from pathlib import Path\nVIEWS = Path(__file__).with_name("views")\n',
+    "explore/views/map.js": "",
+    "explore/views/map.css": "",
+    "tasks/__init__.py": """\
+from attention_course.tasks.dates import dates
+from attention_course.tasks.digits import digits
+""",
+    "tasks/dates.py": "from attention_course.tasks.batch import Batch\n",
+    "tasks/digits.py": "",
+    "tasks/batch.py": "",
+    "recorded/__init__.py": "def load(name):\n    ...\n",
+    "recorded/lengths.json": "{}",
+    "recorded/depth.json": "{}",
+    "exercises/__init__.py": """\
+from attention_course.exercises import flash, masking
+from attention_course.exercises.checking import judge
+
+def check(exercise_id, answer):
+    ...
+""",
+    "exercises/checking.py": "",
+    "exercises/flash.py": "from attention_course.exercises.checking import Exercise\n",
+    "exercises/masking.py": "",
+}
+EXPLORE = {"explore/explorer.py", "explore/views/map.js", "explore/views/map.css"}
+CHECK = {"exercises/__init__.py", "exercises/checking.py"}
+DATES = {"tasks/dates.py", "tasks/batch.py"}
+
+CASES = {
+    "nothing of the package": ("import torch\nfrom torch import nn", set()),
+    "a module and what it imports": ("from attention_course.attention import attend", {"attention.py", "masks.py"}),
+    "a name that the package passes on": ("from attention_course import causal_mask", {"masks.py"}),
+    "an import in a function": ("from attention_course.lazy import use", {"lazy.py", "masks.py"}),
+    "a module as a name": ("from attention_course import masks\nmasks.causal", {"masks.py"}),
+    "one task of many": ("from attention_course import tasks\ntasks.dates()", DATES),
+    "one task, the folder renamed": ("import attention_course.tasks as t\nt.dates()", DATES),
+    "any task": (
+        "from attention_course import tasks\ngetattr(tasks, x)",
+        DATES | {"tasks/__init__.py", "tasks/digits.py"},
+    ),
+    "files beside a module": ("from attention_course.explore import Explorer", EXPLORE),
+    "one exercise": ('from attention_course import check\ncheck("flash.tiles", 1)', CHECK | {"exercises/flash.py"}),
+    "no exercise": ("from attention_course import check", CHECK),
+    "one record": (
+        'from attention_course import recorded\nrecorded.load("depth")',
+        {"recorded/__init__.py", "recorded/depth.json"},
+    ),
+    "a record from a list": (
+        'from attention_course.recorded import load\nfor name in ["depth"]:\n    load(name)',
+        {"recorded/__init__.py", "recorded/depth.json", "recorded/lengths.json"},
+    ),
+    "a script that a cell writes": ("%%writefile {folder}/x.py\nimport attention_course.masks", {"masks.py"}),
+    "beside a magic": ("if True:\n    %pip install x\nimport attention_course.masks", {"masks.py"}),
+    "what is not Python": ("this is no Python", set(FILES)),
+}
+
+
+def write(folder, files):
+    for name, text in files.items():
+        file = folder / "attention_course" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return Package(folder)
+
+
+def found(package, *cells):
+    """The files that cells depend on, without the packages above them."""
+    contents = depends_on(package, cells)
+    paths = {path.relative_to(package.root / "attention_course").as_posix(): path for path in contents}
+    return {name for name, path in paths.items() if contents[path] == path.read_bytes()}
+
+
+@pytest.mark.parametrize(("cell", "expected"), CASES.values(), ids=CASES)
+def test_a_cell_depends_on_what_it_uses(tmp_path, cell, expected):
+    assert found(write(tmp_path, FILES), cell) == expected
+
+
+def test_an_import_serves_the_cells_below_it(tmp_path):
+    package = write(tmp_path, FILES)
+    assert found(package, "from attention_course import tasks", "tasks.digits()") == {"tasks/digits.py"}
+
+
+def test_what_a_package_does_itself_counts_for_every_module_in_it(tmp_path):
+    cell = "import attention_course.masks"
+    before = depends_on(write(tmp_path, FILES), [cell])
+    passed_on = FILES["__init__.py"].replace("causal as causal_mask", "causal as causal_mask, padding")
+    assert depends_on(write(tmp_path, {"__init__.py": passed_on}), [cell]) == before
+    assert depends_on(write(tmp_path, {"__init__.py": passed_on + "torch.set_num_threads(1)\n"}), [cell]) != before
+
+
+def test_own_statements_leave_out_what_is_passed_on():
+    assert own_statements(ast.parse(FILES["__init__.py"] + "x = 1")) == ["x = 1"]
+
+
+def test_what_python_loads_is_followed():
+    """The other way round, on the real package."""
+    cell = "from attention_course.efficient.reformer import LSHAttention"
+    loaded = "import sys; print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('attention_course')))"
+    command = [sys.executable, "-c", f"{cell}\n{loaded}"]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    efficient = {path for path in ran.stdout.split() if "/efficient/" in path}
+    assert any(path.endswith("reformer.py") for path in efficient)
+    assert efficient <= {str(path) for path in depends_on(Package(ROOT), [cell])}

@@ -1,0 +1,104 @@
+"""Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
+
+The package comes through the notebook's own setup cell, from a git repository of the files as they stand here.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import nbformat
+import yaml
+from environments import overlay, run
+from notebooks import WORKERS, code_cells, names, path, read
+
+COLAB = Path(".venv-colab")
+INSTALLED = """\
+import importlib.metadata, json
+print(json.dumps({one.name: one.version for one in importlib.metadata.distributions()}))"""
+
+CLOCK = "import time; alone_since = time.perf_counter()"
+PROBE = """\
+import importlib.metadata, json, resource, sys, time
+
+alone_took = time.perf_counter() - alone_since
+origin = json.loads(importlib.metadata.distribution("attention_course").read_text("direct_url.json"))
+assert origin["vcs_info"]["commit_id"] == {commit!r}, origin
+assert sys.prefix == {prefix!r}, sys.prefix
+before = json.loads({installed!r})
+after = {{name: importlib.metadata.version(name) for name in before}}
+assert after == before, "the notebook replaced what was installed"
+with open("report.json", "w") as report:
+    json.dump([alone_took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20], report)"""
+
+
+def publish(folder):
+    """Make a git repository of the files as they stand, committed or not, and return its commit."""
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    for name in filter(os.path.isfile, listed.split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(name, folder / name)
+    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    for command in (["init", "--quiet"], ["add", "--all"], [*author, "commit", "--quiet", "--message", "as it stands"]):
+        run("git", *command, cwd=folder)
+    return run("git", "rev-parse", "HEAD", cwd=folder).strip()
+
+
+def surroundings(published, jupyter):
+    """A reader's environment variables: git finds the course's address on this machine, and no package is at hand."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return kept | {
+        "OMP_NUM_THREADS": "1",
+        "JUPYTER_PATH": str(jupyter),
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{published.as_uri()}.insteadOf",
+        "GIT_CONFIG_VALUE_0": yaml.safe_load(Path("_config.yml").read_text())["repository"]["url"],
+    }
+
+
+def lay_out(name, folder, commit, installed):
+    """Give a notebook a folder, a kernel in an environment of its own, a clock and a probe, and return its copy."""
+    kernel = name.replace("/", "-")
+    python = overlay(folder / "environments" / kernel, COLAB)
+    spec = folder / "jupyter" / "kernels" / kernel / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec.write_text(json.dumps({"argv": argv, "display_name": kernel, "language": "python"}))
+
+    notebook = read(name)
+    notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
+    setup, _ = code_cells(notebook)[0]
+    notebook.cells.insert(setup, nbformat.v4.new_code_cell(CLOCK))
+    probe = PROBE.format(commit=commit, prefix=str(python.parents[1]), installed=installed)
+    notebook.cells.append(nbformat.v4.new_code_cell(probe))
+    copy = folder / kernel / path(name).name
+    copy.parent.mkdir()
+    nbformat.write(notebook, copy)
+    return copy
+
+
+def main():
+    """Run all of them, then print how long each took and how much memory."""
+    with TemporaryDirectory(prefix="readers-") as temporary:
+        folder = Path(temporary)
+        commit = publish(folder / "published")
+        installed = run(COLAB / "bin" / "python", "-c", INSTALLED).strip()
+        copies = {name: lay_out(name, folder, commit, installed) for name in names()}
+        pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--numprocesses={WORKERS}"]
+        options = ["--dist=loadscope", "--nbval-lax", "--nbval-cell-timeout=600"]
+        environment = surroundings(folder / "published", folder / "jupyter")
+        ran = subprocess.run([*pytest, *options, *copies.values()], cwd=folder, env=environment)
+        for name, copy in copies.items():
+            report = copy.with_name("report.json")
+            if report.exists():
+                seconds, gigabytes = json.loads(report.read_text())
+                print(f"{name}: {seconds:.0f} s, {gigabytes:.1f} GB at its peak (on Linux)")
+    sys.exit(ran.returncode)
+
+
+if __name__ == "__main__":
+    main()
