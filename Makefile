@@ -50,14 +50,14 @@ site: $(VENV)/.package ## run the notebooks that changed and build the site into
 	@rm -f _build/.complete
 	@$(BIN)/jupyter-book build . -n -W --keep-going
 	@touch _build/.complete
-	@$(BIN)/python tools/budget.py
+	@cat _build/slowest.txt
 	@echo "The site is in _build/html: open file://$(CURDIR)/_build/html/index.html, or make serve"
 
 serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-install: $(VENV)/.package $(COLAB)/.pins $(LABS:%=%/.pins) browser
+install: $(VENV)/.package $(COLAB)/.pins $(LABS:%=%/.pins) browser ## install all that make test needs
 
 test: ## prove everything: the notebooks, the package, the site in a real browser
 	@failed=0; for stage in install $(STAGES); do \

@@ -1,7 +1,5 @@
-"""Print which notebooks and cells took longest when they last ran, beside what they should take."""
+"""Which notebooks and cells took longest, beside what they should take."""
 
-from execute import CACHE
-from jupyter_cache import get_cache
 from notebooks import names, read
 
 BUDGET = 40  # seconds a notebook, on one thread of two idle cores; a slower machine is no failure
@@ -15,15 +13,10 @@ def table(title, seconds):
     return [title, *rows]
 
 
-def main():
-    """Print the tables."""
-    cache = get_cache(str(CACHE))
+def slowest(cache):
+    """Tables of how long the notebooks in the cache took when they last ran."""
     ran = {name: cache.match_cache_notebook(read(name)).data for name in names()}
     notebooks = {name: data["execution_seconds"] for name, data in ran.items()}
     cells = {f"{name}, cell {n}": taken for name, data in ran.items() for n, taken in data["cell_seconds"].items()}
-    print("\n".join(table(f"slowest notebooks (budget: {BUDGET} s each)", notebooks) + table("slowest cells", cells)))
-    print(f"all {len(ran)} notebooks: {sum(notebooks.values()):.0f} s of one thread")
-
-
-if __name__ == "__main__":
-    main()
+    lines = table(f"slowest notebooks (budget: {BUDGET} s each)", notebooks) + table("slowest cells", cells)
+    return "\n".join([*lines, f"all {len(ran)} notebooks: {sum(notebooks.values()):.0f} s of one thread\n"])

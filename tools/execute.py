@@ -5,6 +5,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from budget import slowest
 from dependencies import Package, depends_on
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -84,6 +85,8 @@ def main():
                 "fingerprint": stale[done.name],
             }
             keep(cache, done.name, done.notebook, data)
+    if order and not failed:
+        Path("_build/slowest.txt").write_text(slowest(cache))
     for done in failed:
         for number, source, error in done.failures:
             code = "\n".join(f"    {line}" for line in source.splitlines())

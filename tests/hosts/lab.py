@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from environments import overlay, run
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 ROOT = Path(__file__).parents[2]
-HERE = Path(__file__).parent
 PATIENCE = 60_000  # milliseconds; a cold kernel imports torch from a cold disk
 KERNEL = "course"
 NOTEBOOK = "explorers.ipynb"
@@ -24,20 +24,18 @@ NOTEBOOK = "explorers.ipynb"
 
 @dataclass(frozen=True)
 class Host:
-    """One front end and one kernel.
+    """One front end and one kernel, in environments that `make install` makes.
 
     Attributes:
         lab: Folder of the environment that JupyterLab runs in.
-        lab_pins: What is installed into it.
-        kernel: Folder of the environment that the kernel runs in.
-        kernel_pins: What is installed into it; `None` for the environment the tests run in.
+        kernel: Folder of the environment that the kernel runs in; the package is there or comes on top.
+        has_package: Whether it is there.
         extensions: Front ends taken from the kernel's environment, so that both sides are of one version.
     """
 
     lab: Path
-    lab_pins: Path
     kernel: Path
-    kernel_pins: Path | None
+    has_package: bool
     extensions: tuple[str, ...]
 
 
@@ -47,51 +45,37 @@ class Host:
 HOSTS = {
     "JupyterLab 4 with ipywidgets 8": Host(
         lab=ROOT / ".venv-lab",
-        lab_pins=HERE / "lab-requirements.txt",
         kernel=Path(sys.prefix),
-        kernel_pins=None,
+        has_package=True,
         extensions=("anywidget", "@jupyter-widgets"),
     ),
     "JupyterLab 3 with ipywidgets 7": Host(
         lab=ROOT / ".venv-lab3",
-        lab_pins=HERE / "lab3-requirements.txt",
         kernel=ROOT / ".venv-colab",
-        kernel_pins=ROOT / "tests" / "notebooks" / "colab-requirements.txt",
+        has_package=False,
         extensions=("anywidget",),
     ),
 }
 
 
-def run(*command, **options) -> None:
-    """Run a command that must succeed; show what it said where it does not."""
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
-    assert done.returncode == 0, f"{command[:4]} failed:\n{done.stdout[-2000:]}\n{done.stderr[-6000:]}"
-
-
-def make_environment(folder: Path, pins: Path) -> None:
-    """An environment with what a file pins, kept between runs."""
-    stamp = folder / "complete"
-    wanted = f"{sys.version}\n{pins.read_text()}"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        run(sys.executable, "-m", "venv", "--clear", folder)
-        run(folder / "bin" / "pip", "install", "--quiet", "-r", pins)
-        stamp.write_text(wanted)
-
-
-def install_package(folder: Path, host: Host) -> None:
-    """The package from a copy of this folder, with what it brings along, as a notebook's first cell does it."""
+def kernel_python(folder: Path, host: Host) -> Path:
+    """The Python of the kernel; with the package from a copy of this folder, as a notebook's first cell installs it."""
+    if host.has_package:
+        return host.kernel / "bin" / "python"
+    python = overlay(folder / "environment", host.kernel)
     source = folder / "source"
     shutil.copytree(ROOT / "attention_course", source / "attention_course")
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    run(host.kernel / "bin" / "pip", "install", "--quiet", source)
+    run(python, "-m", "pip", "install", "--quiet", source)
+    return python
 
 
 def write_jupyter_folder(folder: Path, host: Host) -> None:
     """Jupyter's own folders: the one kernel, its front ends, and no news from the network."""
     kernel = folder / "data" / "kernels" / KERNEL / "kernel.json"
     kernel.parent.mkdir(parents=True)
-    argv = [str(host.kernel / "bin" / "python"), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    argv = [str(kernel_python(folder, host)), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     kernel.write_text(json.dumps({"argv": argv, "display_name": KERNEL, "language": "python"}))
 
     extensions = folder / "data" / "labextensions"
@@ -109,7 +93,7 @@ def write_jupyter_folder(folder: Path, host: Host) -> None:
 def surroundings(folder: Path, host: Host) -> dict[str, str]:
     """The environment variables: nobody's settings but the folder's, and no package but the installed one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
-    if host.kernel_pins:
+    if not host.has_package:
         kept.pop("PYTHONPATH", None)
     folders = {f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "data", "runtime")}
     own = ("JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")

@@ -42,10 +42,7 @@ def page(request, browser, tmp_path_factory):
     """The notebook after all its cells ran, in one host; what went wrong in `page.alarms`."""
     host = lab.HOSTS[request.param]
     folder = tmp_path_factory.mktemp("lab")
-    lab.make_environment(host.lab, host.lab_pins)
-    if host.kernel_pins:
-        lab.make_environment(host.kernel, host.kernel_pins)
-        lab.install_package(folder, host)
+    assert host.lab.exists(), f"there is no {host.lab.name}: run `make install` first"
     lab.write_notebook(folder, CELLS)
     with lab.running_lab(folder, host) as address:
         # High enough for the whole notebook: JupyterLab takes apart the cells that are out of sight.

@@ -2,34 +2,12 @@
 
 import functools
 import http.server
-import os
-import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
-
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / "_build" / "html"
-
-CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-SCHEMES = ("light", "dark")
-WIDTHS = {"desktop": 1280, "phone": 390}
-
-
-def page_names() -> list[str]:
-    """Every page of the built site, relative to its root; `no site` where it is not built.
-
-    The front door, index.html, only leads to the first page.
-    """
-    names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    return [name for name in names if not name.startswith("_") and name != "index.html"] or ["no site"]
+from visits import MEASURE, SCHEMES, SITE, WIDTHS, QuietHandler, Visit, find_violations, page_names
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -50,31 +28,6 @@ def site() -> Path:
     return SITE
 
 
-def chromium_path() -> str:
-    """The browser to test with: $CHROMIUM, else the first one on the path."""
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, CHROMIUM_NAMES)]
-    path = next(filter(None, found), None)
-    if path is None:
-        pytest.fail("no Chromium found: install one (Debian: apt install chromium) or set CHROMIUM", pytrace=False)
-    return path
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator:
-    """One Chromium for the whole run."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGS)
-        yield chromium
-        chromium.close()
-
-
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a line on the terminal for each."""
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
-
-
 @pytest.fixture(scope="session")
 def origin(site: Path) -> Iterator[str]:
     """The address of the site on a local server."""
@@ -83,34 +36,6 @@ def origin(site: Path) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@dataclass
-class Visit:
-    """What a browser saw on one page."""
-
-    errors: list[str]
-    requests: list[str]
-    violations: list[str]
-    overflow: list[str]
-    background: float
-    squashed: list[str]
-    figures: list[tuple[float, float]]
-    formulas: int
-    unrendered_formulas: list[str]
-    fonts: list[str]
-
-
-MEASURE = (Path(__file__).parent / "measure.js").read_text()
-
-
-def describe_violations(results: dict) -> list[str]:
-    """One line for every rule of axe that an element breaks."""
-    return [
-        f"{rule['id']}: {node['html'][:160]} ({node['failureSummary'].splitlines()[-1].strip()})"
-        for rule in results["violations"]
-        for node in rule["nodes"]
-    ]
 
 
 @pytest.fixture(scope="session")
@@ -150,10 +75,8 @@ def visit(open_page, origin: str):
         page, errors, requests = open_page(f"{origin}/{page_name}", scheme, width)
         measured = page.evaluate(MEASURE)
         seen = {"errors": list(errors), "requests": list(requests)}  # axe itself may ask for more
-        # Contrast takes axe most of its time and does not depend on the width.
-        rules = {"color-contrast": {"enabled": width == "desktop"}}
-        results = Axe().run(page, options={"preload": False, "resultTypes": ["violations"], "rules": rules}).response
+        violations = find_violations(page, scheme, width)
         page.close()
-        return Visit(**seen, violations=describe_violations(results), **measured)
+        return Visit(**seen, violations=violations, **measured)
 
     return visit

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from conftest import ROOT, QuietHandler
+from visits import ROOT, QuietHandler
 
 from attention_course.explore.explorer import VIEWS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from conftest import ROOT
+from visits import ROOT
 
 PLACEHOLDER = "https://github.com/your-organisation/course"
 
@@ -36,7 +36,7 @@ def book(tmp_path: Path) -> Path:
 
 
 def build(book: Path) -> subprocess.CompletedProcess:
-    """Build the book as `make site` does."""
+    """Build the book as `make site` does, except that here Sphinx runs the page's few cells."""
     command = [Path(sys.executable).parent / "jupyter-book", "build", str(book), "-n", "-W", "--keep-going"]
     return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=120)
 
@@ -69,18 +69,6 @@ def test_buttons_lead_to_the_published_repository(book):
         "Download notebook": "_sources/page.ipynb",
         "Repository": "https://github.com/someone/course",
     }
-
-
-def test_a_failing_cell_fails_this_build_and_the_next(book):
-    """The log names the page, the cell, its source and its error, every time until it is mended."""
-    write_notebook(book, "total = 1", "assert total == 2, 'one is not two'")
-    for _ in range(2):
-        result = build(book)
-        log = result.stdout + result.stderr
-        assert result.returncode != 0
-        assert "page.ipynb" in log
-        assert "cell 3 failed: AssertionError: one is not two" in log
-        assert "assert total == 2" in log
 
 
 SLIDER = """

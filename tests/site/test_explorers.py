@@ -8,9 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
-from conftest import WIDTHS, describe_violations
 from explorer_pages import Mounted, bundle, serving, write_pages
+from visits import WIDTHS, run_axe
 
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
 from attention_course.explore.explorer import VIEWS
@@ -382,8 +381,7 @@ def test_nothing_is_refused_under_a_strict_policy(pages, scheme, width):
 
 def test_accessible(pages, scheme, width):
     """Axe finds no violation."""
-    results = Axe().run(pages(scheme, width), options={"preload": False, "resultTypes": ["violations"]})
-    assert describe_violations(results.response) == []
+    assert run_axe(pages(scheme, width)) == []
 
 
 def test_no_sideways_scroll(pages, scheme, width):
