@@ -1,13 +1,12 @@
 """The built site in a real browser: every page is visited once in each mode, and what happened is kept."""
 
 import functools
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from visits import MEASURE, SCHEMES, SITE, WIDTHS, QuietHandler, Visit, find_violations, page_names
+from serving import BOOK, serving
+from visits import MEASURE, SCHEMES, SITE, WIDTHS, Visit, find_violations, page_names
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -30,12 +29,9 @@ def site() -> Path:
 
 @pytest.fixture(scope="session")
 def origin(site: Path) -> Iterator[str]:
-    """The address of the site on a local server."""
-    handler = functools.partial(QuietHandler, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    """The address of the site on a local server, as strict as the theme allows."""
+    with serving(site, BOOK) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -1,26 +1,15 @@
-"""Pages that hold nothing but explorers, served as strictly as a server can."""
+"""Pages that hold nothing but explorers."""
 
-import functools
-import http.server
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from visits import ROOT, QuietHandler
+from visits import ROOT
 
 from attention_course.explore.explorer import VIEWS
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.explorers import bundle, extract_frames  # noqa: E402
-
-# Nothing but files of the same site: no inline script or style, no eval, no images in data.
-STRICT = "default-src 'self'"
-# What the theme needs on every page of the book, and explorers do not: scripts and styles inside the page
-# (also those of KaTeX and of pandas' tables), and icons as data inside Bootstrap's stylesheet.
-BOOK = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
 PAGE = """<!doctype html>
 <html lang="en" data-theme="{theme}">
@@ -47,29 +36,6 @@ def write_pages(folder: Path, explorers: list) -> None:
     html = extract_frames("\n".join(outputs), folder / "frames", "frames")
     for theme in ("light", "dark"):
         (folder / f"{theme}.html").write_text(PAGE.format(theme=theme, explorers=html))
-
-
-class StrictHandler(QuietHandler):
-    """Serves every file under a content security policy."""
-
-    def __init__(self, *args, policy: str, **options):
-        self.policy = policy
-        super().__init__(*args, **options)
-
-    def end_headers(self) -> None:
-        """Add the policy to each reply."""
-        self.send_header("Content-Security-Policy", self.policy)
-        super().end_headers()
-
-
-@contextmanager
-def serving(folder: Path, policy: str = STRICT) -> Iterator[str]:
-    """The address of a folder on a local server with a policy."""
-    handler = functools.partial(StrictHandler, directory=folder, policy=policy)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 class Mounted:

@@ -37,5 +37,7 @@ async () => {
     formulas: document.querySelectorAll(".math").length,
     unrendered_formulas: [...document.querySelectorAll(".math")].filter((e) => !e.querySelector(".katex-html") || e.querySelector(".katex-error")).map((e) => e.textContent.slice(0, 80)),
     fonts: [...document.fonts].filter((font) => font.status === "loaded").map((font) => font.family.replaceAll('"', "")),
+    explorers: document.querySelectorAll(".course-explorer").length,
+    mounted_explorers: document.querySelectorAll(".course-explorer-view").length,
   };
 };

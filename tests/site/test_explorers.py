@@ -8,7 +8,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, bundle, serving, write_pages
+from explorer_pages import Mounted, bundle, write_pages
+from serving import serving
 from visits import WIDTHS, run_axe
 
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps

@@ -1,6 +1,5 @@
 """A page of the built site as a browser saw it: errors, requests, what axe says of it, and measurements."""
 
-import http.server
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +28,6 @@ def page_names() -> list[str]:
     return [name for name in names if not name.startswith("_") and name != "index.html"] or ["no site"]
 
 
-class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a line on the terminal for each."""
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
-
-
 @dataclass
 class Visit:
     """What a browser saw on one page."""
@@ -50,6 +42,8 @@ class Visit:
     formulas: int
     unrendered_formulas: list[str]
     fonts: list[str]
+    explorers: int
+    mounted_explorers: int
 
 
 def describe_violations(results: dict) -> list[str]:
