@@ -55,25 +55,25 @@ class Run:
     failures: list
 
 
+def plain(lines):
+    """Lines of a terminal without colours."""
+    return COLOUR.sub("", "\n".join(lines))
+
+
 def reason(output):
     """An error in one line; the line of code it came from where it says nothing itself, as `assert` does."""
     arrows = [line.split(maxsplit=2)[2] for line in plain(output.traceback).splitlines() if ARROW.match(line)]
     return f"{output.ename}: {plain([output.evalue]).strip() or ''.join(arrows[-1:])}"
 
 
-def plain(lines):
-    """Lines of a terminal without colours."""
-    return COLOUR.sub("", "\n".join(lines))
-
-
-def failures(notebook, error):
-    """The cells that raised; where a kernel died or the time ran out, the first one that never finished."""
+def failures(notebook, error, last):
+    """The cells that raised; where a kernel died or the time ran out, the last one that was begun."""
     cells = [pair for pair in code_cells(notebook) if "raises-exception" not in pair[1].metadata.get("tags", [])]
     raised = [(number, cell, out) for number, cell in cells for out in cell.outputs if out.output_type == "error"]
     found = [(number, cell.source, reason(out)) for number, cell, out in raised]
     if error and not found:
-        number, cell = next(pair for pair in cells if pair[1].source.strip() and not pair[1].execution_count)
-        found = [(number, cell.source, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")]
+        reason_given = str(error).strip().splitlines()[0]
+        found = [(last, notebook.cells[last - 1].source, f"{type(error).__name__}: {reason_given}")]
     return found
 
 
@@ -83,10 +83,10 @@ def run(name, notebook, *, allow_errors=False):
     started, seconds, error = {}, {}, None
 
     def start(cell, cell_index):
-        started[cell_index] = time.perf_counter()
+        started[cell_index + 1] = time.perf_counter()
 
     def finish(cell, cell_index, **reply):
-        seconds[str(cell_index + 1)] = time.perf_counter() - started[cell_index]
+        seconds[str(cell_index + 1)] = time.perf_counter() - started[cell_index + 1]
 
     client = NotebookClient(
         notebook,
@@ -101,7 +101,7 @@ def run(name, notebook, *, allow_errors=False):
         client.execute()
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as caught:
         error = caught
-    return Run(name, notebook, seconds, failures(notebook, error))
+    return Run(name, notebook, seconds, failures(notebook, error, max(started, default=0)))
 
 
 def run_together(jobs):

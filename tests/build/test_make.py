@@ -78,13 +78,17 @@ class Book:
     def __init__(self, folder):
         self.folder = folder
 
-    def build(self):
-        """The exit status, what was printed, and which chapters were executed."""
-        log = self.folder / "executed.txt"
-        log.write_text("")
+    def make(self, target):
+        """The exit status of a target and what it printed."""
         # The environment that runs this test stands in for the book's own, as it is.
         venv = sys.prefix
-        status, output = make(self.folder, "site", f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package")
+        return make(self.folder, target, f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package")
+
+    def build(self):
+        """The exit status of `make site`, what it printed, and which chapters were executed."""
+        log = self.folder / "executed.txt"
+        log.write_text("")
+        status, output = self.make("site")
         return status, output, sorted(log.read_text().split())
 
     def write(self, module, text):
@@ -192,6 +196,20 @@ def test_a_warning_fails_every_build_until_it_is_mended(book):
     assert book.build()[0] == 0
 
 
+def test_claims_that_a_seed_breaks_are_listed(book):
+    seeded = "setup = lambda seed=0: seed\ncourse = setup()"
+    write_chapter(book.folder, "one", extra=seeded)
+    claims = ["assert course != 2", "assert course < 3", "total = course\nassert total != 2"]
+    write_chapter(book.folder, "two", *claims, extra=seeded)
+    status, output = book.make("seeds")
+    assert status != 0
+    assert "2 of 10 cells failed" in output
+    assert [line for line in output.splitlines() if re.match(r"chapters/\w+\.ipynb", line)] == [
+        "chapters/two.ipynb  seed 2  cell 3  AssertionError: assert course != 2",
+        "chapters/two.ipynb  seed 2  cell 5  AssertionError: assert total != 2",
+    ]
+
+
 def test_a_change_of_the_pins_installs_again(tmp_path):
     for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path / name)
@@ -278,5 +296,5 @@ def test_an_address_that_would_not_do_is_refused(tmp_path, address):
 
 def test_make_alone_lists_what_it_can_do(tmp_path):
     _, output = make(ROOT)
-    for target in ("site", "serve", "test", "sweeps", "url", "clean"):
+    for target in ("site", "serve", "install", "test", "sweeps", "seeds", "url", "clean"):
         assert re.search(rf"^make {target} +\S", output, re.MULTILINE)
