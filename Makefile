@@ -16,6 +16,9 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 # What the tests need besides: the environment of a Colab notebook, and two JupyterLabs.
 COLAB := .venv-colab
 LABS := .venv-lab .venv-lab3
+# The type checker of what runs in browsers, under the Node that requirements.txt pins.
+TYPESCRIPT := 7.0.2
+TSC := .venv-node/typescript-$(TYPESCRIPT)
 
 .PHONY: help site serve install test $(STAGES) browser sweeps seeds peers mutants url clean
 
@@ -57,7 +60,7 @@ serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-install: $(VENV)/.package $(COLAB)/.pins $(LABS:%=%/.pins) browser ## install all that make test needs
+install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser ## install all that make test needs
 
 test: ## prove everything: the notebooks, the package, the site in a real browser
 	@failed=0; for stage in install $(STAGES); do \
@@ -67,10 +70,6 @@ test: ## prove everything: the notebooks, the package, the site in a real browse
 	done; echo; printf "$$report" | awk '\
 	  { printf "%s  %-15s %5.1f min\n", $$1, $$2, $$3 / 60; if ($$2 != "install") total += $$3 } \
 	  END { printf "in all, without what install took: %.1f min\n", total / 60 }'; exit $$failed
-
-# The type checker of what runs in browsers, under the Node that requirements.txt pins.
-TYPESCRIPT := 7.0.2
-TSC := .venv-node/typescript-$(TYPESCRIPT)
 
 $(TSC)/.installed: | $(VENV)/.pins
 	@echo "== installing TypeScript into $(@D) (once; seconds)"

@@ -12,11 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
-import yaml
 from environments import overlay, run
-from notebooks import WORKERS, code_cells, names, path, read
+from notebooks import WORKERS, code_cells, names, path
 
 COLAB = Path(".venv-colab")
+ADDRESS = "https://example.org/group/course"  # where the course is published, for these readers
 INSTALLED = """\
 import importlib.metadata, json
 print(json.dumps({one.name: one.version for one in importlib.metadata.distributions()}))"""
@@ -37,11 +37,12 @@ with open("report.json", "w") as report:
 
 
 def publish(folder):
-    """Make a git repository of the files as they stand, committed or not, and return its commit."""
+    """Make a git repository of the files as they stand, committed or not, at an address; return its commit."""
     listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z")
     for name in filter(os.path.isfile, listed.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(name, folder / name)
+    run("make", "url", f"URL={ADDRESS}", cwd=folder)
     author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
     for command in (["init", "--quiet"], ["add", "--all"], [*author, "commit", "--quiet", "--message", "as it stands"]):
         run("git", *command, cwd=folder)
@@ -56,7 +57,7 @@ def surroundings(published, jupyter):
         "JUPYTER_PATH": str(jupyter),
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.{published.as_uri()}.insteadOf",
-        "GIT_CONFIG_VALUE_0": yaml.safe_load(Path("_config.yml").read_text())["repository"]["url"],
+        "GIT_CONFIG_VALUE_0": ADDRESS,
     }
 
 
@@ -69,7 +70,7 @@ def lay_out(name, folder, commit, installed):
     argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     spec.write_text(json.dumps({"argv": argv, "display_name": kernel, "language": "python"}))
 
-    notebook = read(name)
+    notebook = nbformat.read(folder / "published" / path(name), as_version=4)
     notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
     setup, _ = code_cells(notebook)[0]
     notebook.cells.insert(setup, nbformat.v4.new_code_cell(CLOCK))
