@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -26,7 +27,7 @@ def validate_weightless(
         raise ValueError("need_weights must be False: this mechanism never forms the weights")
     if dropout:
         raise ValueError(f"dropout must be 0, got {dropout}: this mechanism never forms the weights it would drop")
-    if mask is not None and mask.dim() >= 2 and mask.size(-2) != 1:
+    if mask is not None and (mask.dim() == 0 or (mask.dim() >= 2 and mask.size(-2) != 1)):
         raise ValueError(
             f"mask must be the same for all queries, (..., 1, {key.size(-2)}) as padding_mask makes it, "
             f"got {tuple(mask.shape)}"
@@ -43,27 +44,40 @@ def validate_self_attention(query: Tensor, key: Tensor) -> None:
         raise ValueError(f"key must have as many tokens as query, {query.size(-2)}, got {key.size(-2)}")
 
 
-def hide(tokens: Tensor, mask: Tensor | None) -> Tensor:
-    """Zeros for those tokens `(batch, heads, n_keys, features)` that the mask, `(..., 1, n_keys)` or less, hides."""
-    return tokens if mask is None else tokens * mask.reshape(*mask.shape[:-2], -1, 1)
+def validate_whole_number(name: str, number: int, *, at_least: int) -> None:
+    """Refuse what is no whole number (nan neither), or too small a one (`ValueError`)."""
+    if not isinstance(number, Integral) or number < at_least:
+        raise ValueError(f"{name} must be a whole number, {at_least} or more, got {number}")
+
+
+def wide(tokens: Tensor) -> Tensor:
+    """In float32 at least: sums over many tokens need more digits, and more room, than half precision has."""
+    return tokens.to(torch.promote_types(tokens.dtype, torch.float32))
+
+
+def hide(tokens: Tensor, mask: Tensor | None, fill: float = 0.0) -> Tensor:
+    """`fill` for those tokens `(batch, heads, n_keys, features)` that the mask, `(..., 1, n_keys)` or less, hides."""
+    # Not a product with 0, which is no 0 where the token has overflown, and in whose gradient the token has a say.
+    return tokens if mask is None else tokens.masked_fill(~mask.reshape(*mask.shape[:-2], mask.size(-1), 1), fill)
 
 
 def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
-    """Keys, values and mask, `size` keys at a time (the last time fewer)."""
+    """Keys and values, zeros where they are hidden, and the mask, `size` keys at a time (the last time fewer)."""
     # split, not slices: the gradient of a slice is as long as what it was cut from.
     keys, values = key.split(size, dim=-2), value.split(size, dim=-2)
     same_for_all = mask is None or mask.size(-1) == 1
     masks = [mask] * len(keys) if same_for_all else mask.split(size, dim=-1)
-    return zip(keys, values, masks, strict=True)
+    for k, v, seen in zip(keys, values, masks, strict=True):
+        yield hide(k, seen), hide(v, seen), seen
 
 
-def join(pieces: Iterable[Tensor], n_tokens: int) -> Tensor:
-    """Pieces `(batch, heads, tokens, features)`, which may be made one by one, as one tensor of `n_tokens` tokens."""
+def join(pieces: Iterable[Tensor], like: Tensor) -> Tensor:
+    """Pieces `(batch, heads, tokens, features)`, which may be made one by one, as one of `like`'s length and dtype."""
     pieces = iter(pieces)
     first = next(pieces)
     if first.requires_grad:  # autograd would copy all that is written so far with each piece
-        return torch.cat([first, *pieces], dim=-2)
-    joined = first.new_empty(*first.shape[:-2], n_tokens, first.size(-1))
+        return torch.cat([first, *pieces], dim=-2).to(like.dtype)
+    joined = like.new_empty(*first.shape[:-2], like.size(-2), first.size(-1))
     end = 0
     for piece in chain([first], pieces):
         start, end = end, end + piece.size(-2)

@@ -9,6 +9,7 @@ head's its own. It is another function than softmax attention, not an approximat
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from attention_course.efficient.inputs import hide, join, tiles, validate_self_attention, validate_weightless
@@ -16,6 +17,26 @@ from attention_course.efficient.running_sums import RunningSums
 from attention_course.mechanism import Mechanism
 
 TILE = 512  # tokens whose features are held at once: they fit a core's cache
+
+
+def linear_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    feature_map: Callable[[Tensor], Tensor] = lambda tokens: F.elu(tokens) + 1,
+) -> tuple[Tensor, Tensor]:
+    """The definition, with all its weights, in time and memory that grow with the square of the number of tokens."""
+    weights = feature_map(query) @ feature_map(key).transpose(-2, -1)  # (..., n_queries, n_keys)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)
+    if causal:
+        weights = weights.tril()
+    total = weights.sum(-1, keepdim=True)  # (..., n_queries, 1)
+    weights = weights / total.masked_fill(total == 0, 1.0)  # zeros where nothing is seen
+    return weights @ value, weights
 
 
 def elu_plus_one(tokens: Tensor) -> Tensor:
@@ -43,7 +64,8 @@ class LinearAttention(Mechanism):
 
     Args:
         causal: Whether a token sees itself and earlier ones only.
-        feature_map: From `(..., d_head)` to positive features `(..., d_features)`.
+        feature_map: From `(..., d_head)` to positive features `(..., d_features)`. What they are summed to is float32
+            at least, whatever the tokens are.
     """
 
     caches = False
@@ -62,7 +84,7 @@ class LinearAttention(Mechanism):
         """
         validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         attend = self._causal if self.causal else self._full
-        return join(attend(query, key, value, mask), query.size(-2)), None
+        return join(attend(query, key, value, mask), query), None
 
     def _full(self, query, key, value, mask):
         sums = self._no_sums(key, value)

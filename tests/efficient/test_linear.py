@@ -1,18 +1,32 @@
 import pytest
 import torch
 
-from attention_course import causal_mask, padding_mask
-from attention_course.efficient.linear import LinearAttention, RunningSums, elu_plus_one
+from attention_course import padding_mask
+from attention_course.efficient.linear import LinearAttention, RunningSums, elu_plus_one, linear_attention
 
 
 def inputs(n_tokens, seed=0):
     return torch.randn(3, 2, 3, n_tokens, 8, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def reference(query, key, value, mask):
-    """The definition: a matrix of kernel values, divided by its rows' sums."""
-    kernel = elu_plus_one(query) @ elu_plus_one(key).transpose(-2, -1) * mask
-    return kernel / kernel.sum(-1, keepdim=True) @ value
+def relative_error(output, expected):
+    return ((output.double() - expected).norm() / expected.norm()).item()
+
+
+def test_the_definition_is_the_formula_token_by_token():
+    query, key, value = inputs(7)
+    mask = torch.tensor([True, True, False, True, False, True, True])
+    phi_q, phi_k = torch.nn.functional.elu(query) + 1, torch.nn.functional.elu(key) + 1
+    output, weights = linear_attention(query, key, value, mask, causal=True)
+    for i in range(7):
+        total = weighted = 0.0
+        for j in range(i + 1):
+            if mask[j]:
+                kernel = (phi_q[:, :, i] * phi_k[:, :, j]).sum(-1, keepdim=True)
+                total, weighted = total + kernel, weighted + kernel * value[:, :, j]
+        torch.testing.assert_close(output[:, :, i], weighted / total)
+    torch.testing.assert_close(weights @ value, output)
+    assert (weights[..., ~mask] == 0).all()
 
 
 @pytest.mark.parametrize("n_tokens", [1, 63, 64, 65, 1500])
@@ -21,16 +35,15 @@ def reference(query, key, value, mask):
 def test_it_equals_its_definition(n_tokens, causal):
     query, key, value = inputs(n_tokens)
     mask = padding_mask(torch.tensor([n_tokens, max(n_tokens // 2, 1)]))
-    seen = mask & (causal_mask(n_tokens) if causal else True)
     output, _ = LinearAttention(causal=causal)(query, key, value, mask)
-    torch.testing.assert_close(output, reference(query, key, value, seen))
+    torch.testing.assert_close(output, linear_attention(query, key, value, mask, causal=causal)[0])
 
 
 @torch.no_grad()
 def test_more_keys_than_queries():
     query, key, value = inputs(50)
     output, _ = LinearAttention()(query[..., :3, :], key, value)
-    torch.testing.assert_close(output, reference(query, key, value, torch.tensor(True))[..., :3, :])
+    torch.testing.assert_close(output, linear_attention(query, key, value)[0][..., :3, :])
 
 
 @torch.no_grad()
@@ -58,3 +71,34 @@ def test_another_feature_map():
     output, _ = LinearAttention(feature_map=torch.exp)(query, key, value)
     kernel = query.exp() @ key.exp().transpose(-2, -1)
     torch.testing.assert_close(output, kernel / kernel.sum(-1, keepdim=True) @ value)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float16, 1e-3), (torch.bfloat16, 8e-3)], ids=str)
+@torch.no_grad()
+def test_sums_over_many_tokens_keep_their_digits_and_do_not_overflow(causal, dtype, error):
+    query, key, value = (tokens.to(dtype) for tokens in inputs(4096))
+    value = value + 20  # whose sum, times the features, is more than float16 can hold
+    output, _ = LinearAttention(causal=causal)(query, key, value)
+    expected, _ = linear_attention(query.double(), key.double(), value.double(), causal=causal)
+    assert output.dtype == dtype
+    assert relative_error(output, expected) < error
+
+
+@pytest.mark.parametrize("later", [1e6, 1e30])
+@torch.no_grad()
+def test_a_large_later_value_leaves_earlier_outputs_alone(later):
+    query, key, value = (tokens.float() for tokens in inputs(200))
+    changed = value.clone()
+    changed[..., 150:, :] = later
+    before, after = (LinearAttention(causal=True)(query, key, given)[0] for given in (value, changed))
+    assert torch.equal(before[..., :150, :], after[..., :150, :])
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+def test_where_nothing_is_seen_there_are_zeros_and_gradients_of_zero(causal):
+    tokens = [each.requires_grad_() for each in inputs(70)]
+    output, _ = LinearAttention(causal=causal)(*tokens, padding_mask(torch.tensor([70, 0])))
+    gradients = torch.autograd.grad(output.sum(), tokens)
+    for result in (output, *gradients):
+        assert (result[1] == 0).all() and result[0].abs().max() > 0

@@ -1,8 +1,9 @@
 import pytest
 import torch
 
-from attention_course import causal_mask, scaled_dot_product_attention
-from attention_course.efficient.performer import PerformerAttention, orthogonal_gaussian
+from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
+from attention_course.efficient.performer import PerformerAttention, orthogonal_gaussian, performer_attention
+from attention_course.transformer import Encoder
 
 
 def seeded(seed=0):
@@ -58,11 +59,74 @@ def test_the_error_falls_with_the_root_of_the_features(causal):
     assert errors[-1] < 0.1
 
 
+def by_logarithms(attention, query, key, value, seen):
+    """The definition in logarithms, which neither overflow nor vanish."""
+    sums = attention.log_features(query).unsqueeze(-2) + attention.log_features(key).unsqueeze(-3)
+    return sums.logsumexp(-1).masked_fill(~seen, -torch.inf).softmax(-1) @ value
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize("n_tokens", [1, 64, 65, 256, 257, 600])
 @torch.no_grad()
-def test_long_keys_do_not_overflow():
-    query, key, value = inputs(300, scale=30.0)
-    output, _ = PerformerAttention(16, 64, causal=True, generator=seeded())(query.float(), key.float(), value.float())
-    assert output.isfinite().all()
+def test_it_equals_its_definition(causal, n_tokens):
+    query, key, value = inputs(n_tokens)
+    attention, mask = performer(48, 0, causal=causal), torch.rand(n_tokens, generator=seeded(1)) < 0.8
+    expected, _ = performer_attention(query, key, value, attention.directions, mask, causal=causal)
+    torch.testing.assert_close(attention(query, key, value, mask)[0], expected)
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize("scale", [3.0, 8.0])
+@torch.no_grad()
+def test_long_keys_do_not_vanish(causal, scale):
+    """At scale 8 the exponentials are of the order of 1e-100, which float32 does not have."""
+    query, key, value = inputs(300, scale)
+    seen = causal_mask(300) if causal else torch.ones(300, 300, dtype=torch.bool)
+    attention = performer(64, 0, causal=causal)
+    expected = by_logarithms(attention, query, key, value, seen)
+    output, _ = attention(query.float(), key.float(), value.float())
+    assert (output - expected).norm() < 1e-5 * expected.norm()
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 15.0, 1e18])
+@torch.no_grad()
+def test_later_keys_leave_earlier_outputs_alone(scale):
+    """The largest of what is visible is taken out of the exponents, not that of a whole chunk."""
+    query, key, value = (tokens.float() for tokens in inputs(300, scale=6.0))
+    later = key.clone()
+    later[..., 150:, :] *= scale
+    attention = performer(64, 0, causal=True).float()
+    before, after = (attention(query, given, value)[0] for given in (key, later))
+    assert torch.equal(before[..., :150, :], after[..., :150, :])
+    assert not torch.allclose(before[..., 150:, :], after[..., 150:, :])
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize("scale", [0.0, 15.0, 1e18])
+def test_hidden_keys_leave_outputs_alone_and_get_no_gradient(causal, scale):
+    query, key, value = (tokens.float() for tokens in inputs(300, scale=6.0))
+    mask = torch.arange(300) % 3 > 0
+    given = key.where(mask[:, None], scale * key).requires_grad_()
+    attention = performer(64, 0, causal=causal).float()
+    output, _ = attention(query, given, value, mask)
+    assert torch.equal(output, attention(query, key, value, mask)[0])
+    (gradient,) = torch.autograd.grad(output.square().sum(), given)
+    assert (gradient[..., ~mask, :] == 0).all() and gradient[..., mask, :].abs().max() > 0
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+def test_where_nothing_is_seen_there_are_zeros_and_gradients_of_zero(causal):
+    tokens = [each.repeat(2, 1, 1, 1).requires_grad_() for each in inputs(70)]
+    output, _ = performer(32, 0, causal=causal)(*tokens, padding_mask(torch.tensor([70, 0])))
+    for result in (output, *torch.autograd.grad(output.sum(), tokens)):
+        assert (result[1] == 0).all() and result[0].abs().max() > 0
+
+
+def test_each_layer_draws_directions_of_its_own():
+    torch.manual_seed(0)
+    encoder = Encoder(32, 2, 3, attention=PerformerAttention(16, 8))
+    first, second, third = (module.directions for module in encoder.modules() if isinstance(module, PerformerAttention))
+    assert not torch.equal(first, second) and not torch.equal(second, third) and not torch.equal(first, third)
 
 
 def test_redrawing_changes_the_directions_in_place():
@@ -77,3 +141,9 @@ def test_another_width_is_refused():
     query, key, value = inputs(10, d_head=8)
     with pytest.raises(ValueError, match="query must have d_head = 16, got 8"):
         performer(32, 0)(query, key, value)
+
+
+@pytest.mark.parametrize("n_features", [0, -1, float("nan"), 2.5])
+def test_features_are_a_whole_number(n_features):
+    with pytest.raises(ValueError, match=f"n_features must be a whole number, 1 or more, got {n_features}"):
+        PerformerAttention(16, n_features)
