@@ -3,7 +3,8 @@ import torch
 import torch.nn.functional as F
 
 from attention_course import causal_mask, padding_mask
-from attention_course.efficient.reformer import SELF, LSHAttention
+from attention_course.efficient.reformer import SELF, LSHAttention, lsh_attention
+from attention_course.transformer import Encoder
 
 
 def seeded(seed=0):
@@ -23,6 +24,15 @@ def reference(query, value, mask):
     return weights.masked_fill(~mask, 0.0) @ value
 
 
+def expected_of(attention, seed, query, value, mask=None):
+    """The definition on the buckets that this generator's seed gives."""
+    attention.generator.manual_seed(seed)
+    shown = query if mask is None else query.where(mask.transpose(-2, -1), 0.0)
+    buckets = torch.stack([attention.buckets(shown) for _ in range(attention.n_rounds)])
+    attention.generator.manual_seed(seed)
+    return lsh_attention(query, value, buckets, attention.bucket_size, mask, causal=attention.causal)[0]
+
+
 class OneBucket(LSHAttention):
     def buckets(self, query):
         return torch.zeros(query.shape[:-1], dtype=torch.long)
@@ -35,8 +45,69 @@ def test_where_all_tokens_meet_it_is_dense_attention(causal, n_tokens, bucket_si
     query, value = inputs(n_tokens)
     mask = padding_mask(torch.tensor([n_tokens, (n_tokens + 1) // 2]))
     seen = mask & causal_mask(n_tokens) if causal else mask & torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+    query = query.where(mask.transpose(-2, -1), 0.0)  # hidden tokens ask as zeros would
     output, _ = OneBucket(bucket_size, 2, causal=causal)(query, query, value, mask)
     torch.testing.assert_close(output, reference(query, value, seen))
+
+
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize(("n_tokens", "bucket_size", "n_rounds"), [(1, 4, 2), (50, 8, 1), (50, 8, 3), (64, 16, 4)])
+@torch.no_grad()
+def test_it_equals_its_definition(causal, padded, n_tokens, bucket_size, n_rounds):
+    query, value = inputs(n_tokens)
+    mask = padding_mask(torch.tensor([n_tokens, (n_tokens + 1) // 2])) if padded else None
+    attention = LSHAttention(bucket_size, n_rounds, causal=causal, generator=seeded())
+    expected = expected_of(attention, 3, query, value, mask)
+    torch.testing.assert_close(attention(query, query, value, mask)[0], expected)
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float16, 2e-3), (torch.bfloat16, 1e-2)], ids=str)
+@torch.no_grad()
+def test_half_precision(dtype, error):
+    query, value = (tokens.to(dtype) for tokens in inputs(100))
+    attention = LSHAttention(16, 2, generator=seeded())
+    expected = expected_of(attention, 3, query.float(), value.float())  # hashed as float32 is
+    output, _ = attention(query, query, value)
+    assert output.dtype == dtype
+    assert (output - expected).norm() < error * expected.norm()
+
+
+@pytest.mark.parametrize("scale", [0.0, 100.0, 1e37])
+def test_what_hidden_tokens_are_changes_nothing(scale):
+    """Not even in whose company the visible ones come to stand."""
+    query, value = (tokens.float() for tokens in inputs(100))
+    mask = padding_mask(torch.tensor([100, 57]))
+    real = mask.transpose(-2, -1).expand_as(query)
+    changed = [each.where(real, scale * each.sign()).requires_grad_() for each in (query, value)]
+    outputs = []
+    for q, v in ((query, value), changed):
+        attention = LSHAttention(8, 2, generator=seeded())
+        outputs.append(attention(q, q, v, mask)[0])
+    assert torch.equal(outputs[0][real], outputs[1][real])
+    for gradient in torch.autograd.grad(outputs[1].square().sum(), changed):
+        assert (gradient[~real] == 0).all() and gradient[real].abs().max() > 0
+
+
+def test_each_layer_hashes_by_a_generator_of_its_own():
+    torch.manual_seed(0)
+    encoder = Encoder(32, 2, 3, attention=LSHAttention(4, 1, generator=seeded(5)))
+    layers = [module for module in encoder.modules() if isinstance(module, LSHAttention)]
+    query = torch.randn(1, 2, 64, 16)
+    first, second, third = (layer.buckets(query) for layer in layers)
+    assert not torch.equal(first, second) and not torch.equal(second, third) and not torch.equal(first, third)
+
+
+def test_a_given_generator_is_drawn_from_and_left_alone_by_fresh():
+    query = torch.randn(1, 2, 64, 16)
+    attention = LSHAttention(4, 1, generator=seeded(5))
+    attention.fresh().buckets(query)
+    assert torch.equal(attention.buckets(query), LSHAttention(4, 1, generator=seeded(5)).buckets(query))
+
+
+def test_causal_hashing_says_that_it_leaks():
+    assert "hangs on later ones" in repr(LSHAttention(causal=True))
+    assert repr(LSHAttention()) == "LSHAttention(bucket_size=64, n_rounds=4, causal=False)"
 
 
 class GivenBuckets(LSHAttention):
@@ -113,7 +184,8 @@ def test_the_error_falls_with_rounds_where_tokens_form_clusters():
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("bucket_size and n_rounds must be 1 or more, got 0 and 4", lambda: LSHAttention(0)),
+        ("bucket_size must be a whole number, 1 or more, got 0", lambda: LSHAttention(0)),
+        ("n_rounds must be a whole number, 1 or more, got nan", lambda: LSHAttention(4, float("nan"))),
         ("key must be the query", lambda: LSHAttention()(inputs(5)[0], inputs(5, seed=1)[0], inputs(5)[1])),
     ],
 )
