@@ -4,8 +4,30 @@ import torch
 from torch import Tensor
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.efficient.inputs import validate_self_attention, validate_weightless
+from attention_course.efficient.inputs import (
+    hide,
+    validate_self_attention,
+    validate_weightless,
+    validate_whole_number,
+)
 from attention_course.mechanism import Mechanism
+
+
+def block_sparse_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    layout: Tensor,
+    block_size: int,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The definition: exact attention under a mask of all pairs, made of the layout's blocks."""
+    block = torch.arange(query.size(-2), device=query.device) // block_size
+    seen = layout[block[:, None], block]  # (n_tokens, n_tokens)
+    seen = seen if mask is None else seen & mask
+    return scaled_dot_product_attention(query, key, value, seen, causal=causal)
 
 
 def bigbird_layout(
@@ -22,7 +44,12 @@ def bigbird_layout(
 
     Returns:
         Boolean `(n_blocks, n_blocks)`, a row for each block of queries.
+
+    Raises:
+        ValueError: If one of the numbers is no whole number, or below 0.
     """
+    for name, number in {"n_blocks": n_blocks, "window": window, "n_global": n_global, "n_random": n_random}.items():
+        validate_whole_number(name, number, at_least=0)
     block = torch.arange(n_blocks)
     is_global = (block < n_global) | (block >= n_blocks - n_global)
     layout = ((block[:, None] - block).abs() <= window) | is_global | is_global[:, None]
@@ -42,7 +69,7 @@ class BlockSparseAttention(Mechanism):
 
     Raises:
         TypeError: If the layout is not boolean.
-        ValueError: If it is not square or `block_size` is below 1.
+        ValueError: If it is not square, or `block_size` no whole number of 1 or more.
     """
 
     caches = False
@@ -53,21 +80,18 @@ class BlockSparseAttention(Mechanism):
             raise TypeError(f"layout must be boolean, got {layout.dtype}")
         if layout.dim() != 2 or layout.size(0) != layout.size(1):
             raise ValueError(f"layout must have shape (n_blocks, n_blocks), got {tuple(layout.shape)}")
-        if block_size < 1:
-            raise ValueError(f"block_size must be 1 or more, got {block_size}")
+        validate_whole_number("block_size", block_size, at_least=1)
         self.block_size, self.causal = block_size, causal
-        layout = layout.tril() if causal else layout
-        self.layout = layout
-        self.seen_blocks = [row.nonzero().flatten().tolist() for row in layout]
+        self.register_buffer("layout", layout.tril() if causal else layout.clone())
 
     def dense_mask(self, n_tokens: int, *, device=None) -> Tensor:
         """What may be seen, as the boolean mask `(n_tokens, n_tokens)` that is never built here."""
-        block = torch.arange(n_tokens) // self.block_size
+        block = torch.arange(n_tokens, device=self.layout.device) // self.block_size
         mask = self.layout[block[:, None], block].to(device)
         return mask.tril() if self.causal else mask
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
-        """As `scaled_dot_product_attention` under `dense_mask`; returns `(output, None)`.
+        """As `block_sparse_attention`; returns `(output, None)`.
 
         Raises:
             ValueError: If weights, dropout, keys of other tokens, a mask that differs from query to query or more
@@ -75,14 +99,15 @@ class BlockSparseAttention(Mechanism):
         """
         validate_weightless(query, key, value, mask, dropout=dropout, need_weights=need_weights)
         validate_self_attention(query, key)
-        room = len(self.seen_blocks) * self.block_size
+        room = len(self.layout) * self.block_size
         if query.size(-2) > room:
             raise ValueError(f"query must hold at most {room} tokens (the layout's blocks), got {query.size(-2)}")
+        key, value = hide(key, mask), hide(value, mask)  # however large what is hidden is
         queries, keys, values = (tokens.split(self.block_size, dim=-2) for tokens in (query, key, value))
         masks = None if mask is None else mask.expand(*mask.shape[:-1], key.size(-2)).split(self.block_size, dim=-1)
         outputs = []
-        for block, q in enumerate(queries):
-            seen = [other for other in self.seen_blocks[block] if other < len(keys)]
+        for block, (q, row) in enumerate(zip(queries, self.layout, strict=False)):
+            seen = row[: len(keys)].nonzero().flatten().tolist()
             if not seen:
                 outputs.append(torch.zeros_like(value[..., : q.size(-2), :]))
                 continue

@@ -11,8 +11,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.efficient.inputs import hide, validate_weightless
+from attention_course.attention import scaled_dot_product_attention
+from attention_course.efficient.inputs import hide, validate_weightless, validate_whole_number
 from attention_course.mechanism import Mechanism
+
+
+def linformer_attention(
+    query: Tensor, key: Tensor, value: Tensor, blend_keys: Tensor, blend_values: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """The definition: a query's weights are those of the slots."""
+    slots = blend_keys[:, : key.size(-2)] @ hide(key, mask)  # (batch, heads, rank, d_head)
+    contents = blend_values[:, : key.size(-2)] @ hide(value, mask)
+    return scaled_dot_product_attention(query, slots, contents)
 
 
 class LinformerAttention(Mechanism):
@@ -21,12 +31,17 @@ class LinformerAttention(Mechanism):
     Args:
         max_keys: Longest sequence; a shorter one uses the first columns of E and F.
         rank: Number of slots.
+
+    Raises:
+        ValueError: If one of them is no whole number of 1 or more.
     """
 
     caches = False
 
     def __init__(self, max_keys: int, rank: int):
         super().__init__()
+        validate_whole_number("max_keys", max_keys, at_least=1)
+        validate_whole_number("rank", rank, at_least=1)
         self.blend_keys = nn.Parameter(torch.empty(rank, max_keys))
         self.blend_values = nn.Parameter(torch.empty(rank, max_keys))
         self.redraw()
@@ -37,7 +52,7 @@ class LinformerAttention(Mechanism):
             nn.init.normal_(blend, std=len(blend) ** -0.5)
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
-        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
+        """As `linformer_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
 
         Raises:
             ValueError: If weights, dropout or a mask that differs from query to query are asked for, or there are

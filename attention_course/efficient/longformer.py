@@ -8,11 +8,35 @@ import torch
 from torch import Tensor
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.efficient.inputs import join, validate_self_attention, validate_weightless
+from attention_course.efficient.inputs import (
+    hide,
+    join,
+    validate_self_attention,
+    validate_weightless,
+    validate_whole_number,
+)
 from attention_course.mechanism import Mechanism
 
 SMALLEST_BLOCK = 64  # queries that share a window of keys: fewer would be too little work at a time
 OUT_OF_REACH = 2**40  # the place of a key that no query may see
+
+
+def window_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    window: int,
+    n_global: int = 0,
+    causal: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The definition: exact attention under a band, and the global tokens' rows and columns, of a mask of all pairs."""
+    place = torch.arange(query.size(-2), device=query.device)
+    near = (place[:, None] - place).abs() <= window  # (n_tokens, n_tokens)
+    seen = near | (place < n_global) | (place[:, None] < n_global)
+    seen = seen if mask is None else seen & mask
+    return scaled_dot_product_attention(query, key, value, seen, causal=causal)
 
 
 class LongformerAttention(Mechanism):
@@ -24,15 +48,15 @@ class LongformerAttention(Mechanism):
         causal: Whether a token, global ones too, sees itself and earlier ones only.
 
     Raises:
-        ValueError: If `window` is below 1 or `n_global` below 0.
+        ValueError: If `window` is no whole number of 1 or more, or `n_global` none of 0 or more.
     """
 
     caches = False
 
     def __init__(self, window: int, *, n_global: int = 0, causal: bool = False):
         super().__init__()
-        if window < 1 or n_global < 0:
-            raise ValueError(f"window must be 1 or more and n_global 0 or more, got {window} and {n_global}")
+        validate_whole_number("window", window, at_least=1)
+        validate_whole_number("n_global", n_global, at_least=0)
         self.window, self.n_global, self.causal = window, n_global, causal
         self.block_size = max(window, SMALLEST_BLOCK)
 
@@ -45,7 +69,7 @@ class LongformerAttention(Mechanism):
         return seen | (place[:, None] < self.n_global)
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
-        """As `scaled_dot_product_attention` under `dense_mask`; returns `(output, None)`.
+        """As `window_attention`; returns `(output, None)`.
 
         Raises:
             ValueError: If weights, dropout, keys of other tokens or a mask that differs from query to query are given.
@@ -55,11 +79,12 @@ class LongformerAttention(Mechanism):
         n_tokens, n_global = query.size(-2), min(self.n_global, query.size(-2))
         place = torch.arange(n_tokens, device=query.device).view(1, n_tokens, 1)
         key_place = place
+        key, value = hide(key, mask), hide(value, mask)  # however large what is hidden is
         if mask is not None:  # a hidden key is put where no window reaches
             visible = mask.expand(*key.shape[:2], 1, n_tokens).transpose(-2, -1).flatten(0, 1)
             key_place = place.where(visible, OUT_OF_REACH)
         queries, keys, values = (tokens.flatten(0, 1) for tokens in (query, key, value))  # (batch * heads, n_tokens, d)
-        output = join(self._blocks(queries, keys, values, place, key_place, n_global), n_tokens)
+        output = join(self._blocks(queries, keys, values, place, key_place, n_global), queries)
         output = output.unflatten(0, query.shape[:2])
         if n_global and not self.causal:
             everywhere, _ = scaled_dot_product_attention(query[..., :n_global, :], key, value, mask, need_weights=False)

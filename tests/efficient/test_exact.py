@@ -78,6 +78,33 @@ def test_blocks_with_padding():
     assert_equal(attention(*tokens, mask)[0], expected, tokens)
 
 
+def test_the_layout_is_saved_and_loaded():
+    ours, other = (BlockSparseAttention(bigbird_layout(9, generator=seeded(seed)), 8) for seed in (0, 1))
+    tokens = inputs(70)
+    assert not torch.equal(ours(*tokens)[0], other(*tokens)[0])
+    other.load_state_dict(ours.state_dict())
+    assert torch.equal(ours(*tokens)[0], other(*tokens)[0])
+
+
+def test_a_layout_that_changes_later_changes_nothing():
+    layout = bigbird_layout(9, generator=seeded())
+    attention, tokens = BlockSparseAttention(layout, 8), inputs(70)
+    before, _ = attention(*tokens)
+    layout.fill_(False)
+    assert torch.equal(attention(*tokens)[0], before)
+
+
+def test_linformers_first_blends_keep_lengths():
+    """Drawn with variance 1 / rank, for keys and for values; each entry on its own."""
+    torch.manual_seed(0)
+    attention = LinformerAttention(500, 64)
+    for blend in (attention.blend_keys, attention.blend_values):
+        assert blend.std().item() == pytest.approx(1 / 8, rel=0.03) and abs(blend.mean().item()) < 0.005
+        token = torch.nn.functional.one_hot(torch.tensor(7), 500).float()
+        assert (blend @ token).norm().item() == pytest.approx(1, rel=0.3)
+    assert not torch.equal(attention.blend_keys, attention.blend_values)
+
+
 def test_bigbirds_layout_has_a_window_global_blocks_and_random_ones():
     layout = bigbird_layout(20, window=1, n_global=2, n_random=3, generator=seeded())
     block = torch.arange(20)
@@ -155,10 +182,15 @@ def test_linformer_with_a_slot_for_each_key_is_dense_attention():
 @pytest.mark.parametrize(
     ("message", "call"),
     [
-        ("window must be 1 or more", lambda: LongformerAttention(0)),
-        ("n_global 0 or more, got 3 and -1", lambda: LongformerAttention(3, n_global=-1)),
+        ("window must be a whole number, 1 or more, got 0", lambda: LongformerAttention(0)),
+        ("window must be a whole number, 1 or more, got nan", lambda: LongformerAttention(float("nan"))),
+        ("n_global must be a whole number, 0 or more, got -1", lambda: LongformerAttention(3, n_global=-1)),
         ("layout must have shape", lambda: BlockSparseAttention(torch.ones(2, 3).bool(), 4)),
-        ("block_size must be 1 or more, got 0", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 0)),
+        ("block_size must be a whole number, 1 or more", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 0)),
+        ("n_random must be a whole number, 0 or more, got -1", lambda: bigbird_layout(4, n_random=-1)),
+        ("max_keys must be a whole number, 1 or more, got 0", lambda: LinformerAttention(0, 4)),
+        ("rank must be a whole number, 1 or more, got 0", lambda: LinformerAttention(8, 0)),
+        ("at most max_keys = 8 tokens, got 10", lambda: LinformerAttention(8, 4).double()(*inputs(10))),
         ("at most 8 tokens", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 4)(*inputs(9))),
         ("need_weights must be False", lambda: flash_attention(*inputs(3), need_weights=True)),
         ("as many tokens as query, 3, got 4", lambda: flash_attention(*inputs(3, n_keys=4), causal=True)),
