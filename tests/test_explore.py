@@ -188,6 +188,13 @@ def test_the_first_state_shows_the_weights():
     assert drawing.svg["aria-label"] == "a map" and drawing.svg["role"] == "img"
 
 
+def test_the_first_state_has_the_temperature():
+    """A row of [2, 0]: at temperature 0.5 weights of 0.98 and 0.02, at 4 of 0.62 and 0.38; in twentieths."""
+    for temperature, shades in ((0.5, ["1"]), (4.0, ["0.4", "0.6"])):
+        drawing = page(attention(torch.tensor([[2.0, 0.0]]), tokens=["q"], keys=["k", "l"], temperature=temperature))
+        assert [path["fill-opacity"] for path in drawing.find_all("path")] == shades
+
+
 def test_the_first_state_has_the_mask():
     causal = page(attention(torch.zeros(2, 2), mask="causal"))
     assert [path["fill-opacity"] for path in causal.find_all("path")] == ["0.5", "1"]

@@ -57,6 +57,41 @@ def test_without_attention_the_decoder_sees_only_the_summary():
     assert torch.equal(logits, same)
 
 
+@torch.no_grad()
+def test_the_encoder_reads_in_both_directions():
+    model, pairs = model_and_pairs(None)
+    memory, summary, state = model.encode(pairs.source)
+    changed = pairs.source.clone()
+    changed[:, 3] = (changed[:, 3] + 1) % 12
+    other, other_summary, _ = model.encode(changed)
+    forwards, backwards = (memory != other).chunk(2, dim=-1)
+    assert not forwards[:, :3].any() and forwards[:, 3:].all()
+    assert backwards[:, :4].all() and not backwards[:, 4:].any()
+    # Each direction's last state: that of the last symbol, and that of the first.
+    assert torch.equal(summary[:, 0], torch.cat([memory[:, -1, :8], memory[:, 0, 8:]], dim=-1))
+    assert (summary != other_summary).all()
+    torch.testing.assert_close(state, model.bridge(summary).tanh().transpose(0, 1))
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS)
+def test_its_gradient_is_its_derivative(attention):
+    """Along a random direction of all weights at once: nothing is cut off from what it hangs on."""
+    model, pairs = model_and_pairs(attention)
+    weights = list(model.double().parameters())
+    directions = [torch.randn_like(weight) for weight in weights]
+
+    def loss(step):
+        with torch.no_grad():
+            for weight, direction in zip(weights, directions, strict=True):
+                weight.add_(direction, alpha=step)
+        return model(pairs.source, pairs.target)[0].square().mean()
+
+    gradients = torch.autograd.grad(loss(0), weights)
+    slope = sum((gradient * direction).sum() for gradient, direction in zip(gradients, directions, strict=True))
+    ahead, behind = loss(1e-6), loss(-2e-6)
+    torch.testing.assert_close((ahead - behind) / 2e-6, slope, rtol=1e-6, atol=0)
+
+
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_it_learns(attention):
     model, _ = model_and_pairs(attention)

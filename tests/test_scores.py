@@ -89,3 +89,11 @@ def test_masks_hide_keys(layer):
 def test_bad_input_is_named(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("layer", ["additive", "dot", "general", "concat"])
+def test_gradients(layer):
+    torch.manual_seed(0)
+    layer = (AdditiveAttention(3, 3, 4) if layer == "additive" else LuongAttention(3, 3, layer)).double()
+    tokens = [torch.randn(2, n, 3, dtype=torch.float64, requires_grad=True) for n in (2, 4, 4)]
+    assert torch.autograd.gradcheck(lambda *given: layer(*given)[0], tokens)

@@ -150,13 +150,21 @@ def test_flash_holds_for_scores_of_ten_thousand():
     torch.testing.assert_close(flash_attention(query, key, value)[0].double(), expected, atol=1e-2, rtol=0)
 
 
-@torch.no_grad()
-def test_flash_and_chunks_never_hold_the_matrix():
-    tokens = [tokens.detach().float() for tokens in inputs(2048)]
+@pytest.mark.parametrize("backward", [False, True], ids=["forward", "forward and backward"])
+def test_flash_and_chunks_never_hold_the_matrix(backward):
+    tokens = [tokens.detach().float().requires_grad_(backward) for tokens in inputs(2048)]
     matrix = 2 * 3 * 2048**2 * 4  # bytes of one copy of the weights
-    assert peak_memory(lambda: scaled_dot_product_attention(*tokens)) > matrix
-    assert peak_memory(lambda: flash_attention(*tokens)) < matrix / 3
-    assert peak_memory(lambda: chunked_attention(*tokens)) < matrix / 3
+
+    def peak(attention):
+        def call():
+            output, _ = attention(*tokens)
+            return torch.autograd.grad(output.sum(), tokens) if backward else output
+
+        return peak_memory(call)
+
+    assert peak(scaled_dot_product_attention) > matrix
+    assert peak(flash_attention) < matrix / 3
+    assert peak(chunked_attention) < matrix / 3
 
 
 @torch.no_grad()

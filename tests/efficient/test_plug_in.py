@@ -94,6 +94,26 @@ def test_an_encoder_with_padding_equals_the_dense_one(name):
 
 
 @every("name", ANY)
+def test_a_layers_gradient_is_its_derivative(name):
+    """Along a random direction of all its weights and tokens at once: nothing is cut off from what it hangs on."""
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(D_MODEL, N_HEADS, attention=ANY[name](False)).double()
+    wanted = [torch.randn(2, 9, D_MODEL, dtype=torch.float64).requires_grad_(), *layer.parameters()]
+    directions = [torch.randn_like(each) for each in wanted]
+
+    def loss(step):
+        with torch.no_grad():
+            for each, direction in zip(wanted, directions, strict=True):
+                each.add_(direction, alpha=step)
+        return layer(wanted[0])[0].square().sum()
+
+    gradients = torch.autograd.grad(loss(0), wanted)
+    slope = sum((gradient * direction).sum() for gradient, direction in zip(gradients, directions, strict=True))
+    ahead, behind = loss(1e-6), loss(-2e-6)
+    torch.testing.assert_close((ahead - behind) / 2e-6, slope, rtol=1e-6, atol=0)
+
+
+@every("name", ANY)
 @torch.no_grad()
 def test_an_encoder_reads_nothing_from_padding(name):
     torch.manual_seed(0)
