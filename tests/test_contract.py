@@ -169,6 +169,18 @@ def test_hidden_keys_and_values_change_nothing_and_get_no_gradient(name, dtype):
         assert_zero(of_keys_or_values.masked_select(~seen))
 
 
+@pytest.mark.parametrize("what", [float("inf"), float("nan")])
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(WEIGHTLESS) and not CASES[name].shared])
+@torch.no_grad()
+def test_hidden_tokens_need_not_even_be_numbers(name, what):
+    """For what has no weights of its own to hide: hidden keys and values are put aside first."""
+    case, attention = case_of(name, FLOAT32)
+    tokens, mask = tokens_of(case, 70, FLOAT32), some_hidden(70)
+    query, key, value = tokens
+    other = [query, *(each.masked_fill(~mask.transpose(-2, -1), what) for each in (key, value))]
+    assert torch.equal(case.output(attention, tokens, mask), case.output(attention, other, mask))
+
+
 @CAUSAL
 @DTYPES
 def test_the_future_changes_nothing_and_gets_no_gradient(name, dtype):

@@ -169,8 +169,7 @@ class _SumsOfExponentials(RunningSums):
         normaliser, self.normaliser = _sums_before(transposed @ share, self.normaliser, shrink)
         self.largest = so_far[:, :, -1:]
 
-        future = torch.ones(CHUNK, CHUNK, dtype=torch.bool, device=value.device).triu(1)
-        scores = queries @ transposed * (own.transpose(-2, -1) - up_to).masked_fill(future, -torch.inf).exp()
+        scores = queries @ transposed * (own.transpose(-2, -1) - up_to).exp().tril()
         queries = queries * (before - up_to).exp()
         found = queries @ state + scores @ values
         weight = queries @ normaliser + scores.sum(-1, keepdim=True)

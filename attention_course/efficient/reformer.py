@@ -61,7 +61,8 @@ def lsh_attention(
         meets = meets & causal_mask(n_tokens)
     scores = query @ F.normalize(query, dim=-1).transpose(-2, -1) * query.size(-1) ** -0.5
     scores = scores.masked_fill(torch.eye(n_tokens, dtype=torch.bool), SELF)
-    weights = masked_softmax(scores + meets.sum(0).log(), meets.any(0))  # twice as likely if they meet twice
+    times = meets.sum(0, dtype=scores.dtype)  # a pair that meets twice is twice as likely
+    weights = masked_softmax(scores + times.log(), times > 0)
     return weights @ value, weights
 
 

@@ -97,7 +97,7 @@ def test_a_large_later_value_leaves_earlier_outputs_alone(later):
 
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 def test_where_nothing_is_seen_there_are_zeros_and_gradients_of_zero(causal):
-    tokens = [each.requires_grad_() for each in inputs(70)]
+    tokens = [each.float().requires_grad_() for each in inputs(70)]
     output, _ = LinearAttention(causal=causal)(*tokens, padding_mask(torch.tensor([70, 0])))
     gradients = torch.autograd.grad(output.sum(), tokens)
     for result in (output, *gradients):

@@ -116,8 +116,8 @@ def test_hidden_keys_leave_outputs_alone_and_get_no_gradient(causal, scale):
 
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 def test_where_nothing_is_seen_there_are_zeros_and_gradients_of_zero(causal):
-    tokens = [each.repeat(2, 1, 1, 1).requires_grad_() for each in inputs(70)]
-    output, _ = performer(32, 0, causal=causal)(*tokens, padding_mask(torch.tensor([70, 0])))
+    tokens = [each.float().repeat(2, 1, 1, 1).requires_grad_() for each in inputs(70)]
+    output, _ = performer(32, 0, causal=causal).float()(*tokens, padding_mask(torch.tensor([70, 0])))
     for result in (output, *torch.autograd.grad(output.sum(), tokens)):
         assert (result[1] == 0).all() and result[0].abs().max() > 0
 
