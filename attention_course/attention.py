@@ -6,10 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.cache import KVCache
+from attention_course.cache import KVCache, undone_on_error
+from attention_course.fused import fused_attention
 from attention_course.grouped import grouped_query_attention
-from attention_course.masks import causal_mask
-from attention_course.mechanism import Mechanism, as_mechanism
+from attention_course.masks import hide_future
+from attention_course.mechanism import AttentionLayer, Mechanism, as_mechanism
 from attention_course.validation import validate_dropout, validate_inputs, validate_mask
 
 
@@ -59,26 +60,18 @@ def scaled_dot_product_attention(
     validate_dropout(dropout)
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0, got {temperature}")
-    if scale is None:
-        scale = query.size(-1) ** -0.5
-
-    # The fused kernel's own causal form hides the top right corner, which is the future of as many queries as keys.
-    in_kernel = causal and not need_weights and mask is None and bias is None and query.size(-2) == key.size(-2)
-    if causal and not in_kernel:
-        future_hidden = causal_mask(query.size(-2), key.size(-2), device=query.device)
-        mask = future_hidden if mask is None else mask & future_hidden
+    # Both before the product, which in float16 would overflow for long vectors.
+    scale = (query.size(-1) ** -0.5 if scale is None else scale) / temperature
+    bias = None if bias is None else bias / temperature
     if not need_weights:
-        attn_mask = _merge(mask, bias, temperature, query.dim())
-        output = F.scaled_dot_product_attention(
-            query, key, value, attn_mask, dropout_p=dropout, is_causal=in_kernel, scale=scale / temperature
-        )
-        return output, None
+        return fused_attention(query, key, value, mask, bias, causal=causal, scale=scale, dropout=dropout), None
 
-    # The query is scaled before the product: in float16 the product of long vectors would overflow.
+    if causal:
+        mask = hide_future(mask, query, key)
     scores = (query * scale) @ key.transpose(-2, -1)  # (..., n_queries, n_keys)
     if bias is not None:
         scores = scores + bias
-    weights = masked_softmax(scores / temperature, mask)
+    weights = masked_softmax(scores, mask)
     return F.dropout(weights, dropout) @ value, weights
 
 
@@ -105,17 +98,6 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     return scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0)
 
 
-def _merge(mask: Tensor | None, bias: Tensor | None, temperature: float, n_dims: int) -> Tensor | None:
-    """One `attn_mask` for PyTorch's kernel: boolean, or additive where there is a bias; in all the dimensions.
-
-    (With fewer dimensions than the queries, other than two, PyTorch takes a kernel that stores the weights.)
-    """
-    if bias is not None:
-        bias = bias / temperature
-        mask = bias if mask is None else bias.masked_fill(~mask, float("-inf"))
-    return None if mask is None else mask[(None,) * (n_dims - mask.dim())]
-
-
 class DotProductAttention(Mechanism):
     """`scaled_dot_product_attention` as a mechanism: the kernel hides the future and shares heads."""
 
@@ -130,7 +112,7 @@ class DotProductAttention(Mechanism):
         return scaled_dot_product_attention(query, key, value, mask, **options)
 
 
-class MultiHeadAttention(nn.Module):
+class MultiHeadAttention(AttentionLayer):
     """Attention in several subspaces at once (Vaswani et al. 2017, arXiv:1706.03762).
 
     Queries, keys and values are projected, split into heads, attended to head by head,
@@ -163,15 +145,12 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
         attention: Mechanism | Callable | None = None,
     ):
-        super().__init__()
+        super().__init__(d_model, n_heads)
         validate_dropout(dropout)
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-        if n_heads < 1 or d_model % n_heads:
-            raise ValueError(f"n_heads must divide d_model = {d_model}, got {n_heads}")
         if n_kv_heads < 1 or n_heads % n_kv_heads:
             raise ValueError(f"n_kv_heads must divide n_heads = {n_heads}, got {n_kv_heads}")
-        self.d_model, self.n_heads, self.n_kv_heads = d_model, n_heads, n_kv_heads
-        self.d_head = d_model // n_heads
+        self.n_kv_heads = n_kv_heads
         self.dropout = dropout
         self.attention = DotProductAttention() if attention is None else as_mechanism(attention)
         self.query_proj = nn.Linear(d_model, d_model, bias=bias)
@@ -220,36 +199,26 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("value came without key: give both, or key alone")
         key = query if key is None else key
         value = key if value is None else value
-        self._validate(query, key, value, cache)
+        self.validate_tokens(query, key, value)
+        if cache is not None and not self.attention.caches:
+            raise ValueError(
+                f"cache must be None (in generate: use_cache=False), because {type(self.attention).__name__} works on "
+                "whole sequences"
+            )
 
         q = self._split(self.query_proj(query), self.n_heads)  # (batch, n_heads, n_queries, d_head)
         shared = self.key_proj is self.query_proj and key is query
         k = q if shared else self._split(self.key_proj(key), self.n_kv_heads)  # (batch, n_kv_heads, n_keys, d_head)
         v = self._split(self.value_proj(value), self.n_kv_heads)
         dropout = self.dropout if self.training else 0.0
-        options = {"causal": causal, "dropout": dropout, "need_weights": need_weights}
-        if cache is None:
-            heads, weights = self.attention.attend(q, k, v, mask, **options)
-        else:
-            with cache.undone_on_error():
-                heads, weights = self.attention.attend(q, *cache.append(k, v), mask, **options)
+        with undone_on_error(cache):
+            if cache is not None:
+                k, v = cache.append(k, v)
+            heads, weights = self.attention.attend(
+                q, k, v, mask, causal=causal, dropout=dropout, need_weights=need_weights
+            )
         joined = heads.transpose(1, 2).flatten(-2)  # (batch, n_queries, d_model)
         return self.out_proj(joined), weights
-
-    def _validate(self, query: Tensor, key: Tensor, value: Tensor, cache: KVCache | None) -> None:
-        for name, tokens in (("query", query), ("key", key), ("value", value)):
-            if tokens.dim() != 3 or tokens.size(-1) != self.d_model:
-                raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
-        if key.size(1) != value.size(1):
-            raise ValueError(f"key and value must have the same n_keys, got {key.size(1)} and {value.size(1)}")
-        if not query.size(0) == key.size(0) == value.size(0):
-            batches = f"{query.size(0)}, {key.size(0)} and {value.size(0)}"
-            raise ValueError(f"query, key and value must have the same batch size, got {batches}")
-        if cache is not None and not self.attention.caches:
-            raise ValueError(
-                f"cache must be None (in generate: use_cache=False), because {type(self.attention).__name__} works on "
-                "whole sequences"
-            )
 
     def _split(self, tokens: Tensor, n_heads: int) -> Tensor:
         """`(batch, tokens, n_heads * d_head)` to `(batch, n_heads, tokens, d_head)`."""

@@ -56,15 +56,17 @@ class KVCache:
             grown[..., : held.size(-2), :] = held
         return grown
 
-    @contextmanager
-    def undone_on_error(self) -> Iterator[None]:
-        """Forget the tokens that were added inside, if an exception leaves it."""
-        held = self._key, self._value, self._n_tokens
-        try:
-            yield
-        except BaseException:
-            self._key, self._value, self._n_tokens = held
-            raise
+
+@contextmanager
+def undone_on_error(*caches: KVCache | None) -> Iterator[None]:
+    """Forget the tokens that were added to these caches inside, if an exception leaves it."""
+    held = [(cache, dict(vars(cache))) for cache in caches if cache is not None]
+    try:
+        yield
+    except BaseException:
+        for cache, attributes in held:
+            vars(cache).update(attributes)
+        raise
 
 
 def _validate_like(name: str, held: Tensor | None, newest: Tensor) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from attention_course.masks import causal_mask
-from attention_course.validation import validate_inputs, validate_mask
+from attention_course.masks import hide_future
+from attention_course.validation import validate_bias, validate_inputs, validate_mask
 
 MOST_FOLDED = 256  # queries up to which a group's stand in line; beyond, copies of the keys weigh less than of the mask
 
@@ -17,6 +17,7 @@ def grouped_query_attention(
     value: Tensor,
     mask: Tensor | None = None,
     *,
+    bias: Tensor | None = None,
     causal: bool = False,
     **options,
 ) -> tuple[Tensor, Tensor | None]:
@@ -27,14 +28,15 @@ def grouped_query_attention(
     for each of them. In decoding, where the copy would take longer than the attention, that is what is done.
 
     Args:
-        attention: `scaled_dot_product_attention`, or a function that takes the same arguments and for which it makes
-            no difference in which order queries stand.
+        attention: `scaled_dot_product_attention`, or a function that takes the same arguments, `causal` too, and for
+            which it makes no difference in which order queries stand.
         query: `(batch, n_heads, n_queries, d_k)`.
         key: `(batch, n_kv_heads, n_keys, d_k)`; `n_kv_heads` divides `n_heads`, and neighbouring query heads share.
         value: `(batch, n_kv_heads, n_keys, d_v)`.
         mask: Boolean, broadcastable to `(batch, n_heads, n_queries, n_keys)`; `True` = may attend.
+        bias: As for `scaled_dot_product_attention`.
         causal: Whether later keys are hidden, besides those that the mask hides, as by `causal_mask`.
-        options: What else `attention` takes: scale, dropout, need_weights.
+        options: What else `attention` takes: scale, temperature, dropout, need_weights.
 
     Returns:
         The output `(batch, n_heads, n_queries, d_v)` and the weights `(batch, n_heads, n_queries, n_keys)` or `None`.
@@ -52,27 +54,30 @@ def grouped_query_attention(
     validate_inputs(query[:, :n_kv_heads], key, value)
     if mask is not None:
         validate_mask(mask, (*query.shape[:-1], n_keys))
+    if bias is not None:
+        validate_bias(bias, query.dtype, (*query.shape[:-1], n_keys))
     if n_queries > MOST_FOLDED:
         key, value = repeat_heads(key, n_heads), repeat_heads(value, n_heads)
-        return attention(query, key, value, mask, causal=causal, **options)
-    if causal and n_queries > 1:  # one token alone is the newest, and may see them all
-        future_hidden = causal_mask(n_queries, n_keys, device=query.device)
-        mask = future_hidden if mask is None else mask & future_hidden
+        return attention(query, key, value, mask, bias=bias, causal=causal, **options)
+    if causal:
+        mask = hide_future(mask, query, key)
     group = n_heads // n_kv_heads
     query = query.reshape(query.size(0), n_kv_heads, group * n_queries, query.size(3))
-    mask = None if mask is None else _fold_mask(mask, n_heads, group, n_queries)
-    output, weights = attention(query, key, value, mask, **options)
+    mask, bias = (None if each is None else _fold(each, n_heads, group, n_queries) for each in (mask, bias))
+    output, weights = attention(query, key, value, mask, bias=bias, causal=False, **options)
     output = output.unflatten(2, (group, n_queries)).flatten(1, 2)
     return output, None if weights is None else weights.unflatten(2, (group, n_queries)).flatten(1, 2)
 
 
 def repeat_heads(tokens: Tensor, n_heads: int) -> Tensor:
     """`(batch, n_kv_heads, tokens, features)` to as many heads as the queries have, each copied for its group."""
+    if tokens.size(1) == n_heads:
+        return tokens
     return tokens.repeat_interleave(n_heads // tokens.size(1), dim=1)
 
 
-def _fold_mask(mask: Tensor, n_heads: int, group: int, n_queries: int) -> Tensor:
-    """The mask for queries that stand in line, head after head of their group."""
+def _fold(mask: Tensor, n_heads: int, group: int, n_queries: int) -> Tensor:
+    """A mask or bias for queries that stand in line, head after head of their group."""
     by_head = mask.dim() > 2 and mask.size(-3) > 1
     if not by_head and (mask.dim() < 2 or mask.size(-2) == 1):  # the same for all of them
         return mask

@@ -1,13 +1,12 @@
 """A causal language model: a decoder-only Transformer that writes with a cache."""
 
 from collections.abc import Callable
-from contextlib import ExitStack
 
 import torch
 from torch import Tensor, nn
 
-from attention_course.cache import KVCache
-from attention_course.mechanism import Mechanism, fresh
+from attention_course.cache import KVCache, undone_on_error
+from attention_course.mechanism import Pluggable, fresh
 from attention_course.transformer import Block
 
 
@@ -23,8 +22,7 @@ class CausalLanguageModel(nn.Module):
         n_layers: Number of blocks.
         n_kv_heads: Number of key-value heads; `n_heads` if left out.
         positions: A module that adds positions to the tokens, `positions(tokens, start)`.
-        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets its own, `fresh`. One
-            that is not `causal` itself hides the future by a mask; one without `caches`, such as
+        attention: As for `Block`; each block gets its own, `fresh`. One without `caches`, such as
             `LinearAttention(causal=True)`, works on whole sequences.
     """
 
@@ -37,7 +35,7 @@ class CausalLanguageModel(nn.Module):
         *,
         n_kv_heads: int | None = None,
         positions: nn.Module | None = None,
-        attention: Mechanism | Callable | None = None,
+        attention: Pluggable | Callable | None = None,
     ):
         super().__init__()
         self.embedding = nn.Embedding(n_symbols, d_model)
@@ -79,10 +77,9 @@ class CausalLanguageModel(nn.Module):
         if self.positions is not None:
             tokens = self.positions(tokens, 0 if caches is None else len(caches[0]))
         all_weights = []
-        with ExitStack() as held:
-            for cache in caches or []:
-                held.enter_context(cache.undone_on_error())
-            for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
+        caches = [None] * len(self.blocks) if caches is None else caches
+        with undone_on_error(*caches):
+            for block, cache in zip(self.blocks, caches, strict=True):
                 tokens, weights = block(tokens, mask, causal=mask is None, need_weights=need_weights, cache=cache)
                 all_weights.append(weights)
         return self.logits(self.norm(tokens)), all_weights if need_weights else None
@@ -119,7 +116,7 @@ class CausalLanguageModel(nn.Module):
         """
         if prompt.dim() != 2 or prompt.size(1) == 0:
             raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")
-        if temperature < 0:
+        if not temperature >= 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
         caches = self.new_caches() if use_cache else None
         symbols = unread = prompt

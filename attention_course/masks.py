@@ -4,8 +4,12 @@ Masks combine with `&` (both must allow) and `|` (either may allow), and broadca
 over the leading batch and head dimensions of the scores `(..., n_queries, n_keys)`.
 """
 
+from operator import index
+
 import torch
 from torch import Tensor
+
+from attention_course.validation import validate_mask
 
 
 def causal_mask(n_queries: int, n_keys: int | None = None, *, device=None) -> Tensor:
@@ -24,7 +28,8 @@ def causal_mask(n_queries: int, n_keys: int | None = None, *, device=None) -> Te
         Boolean tensor of shape `(n_queries, n_keys)`.
 
     Raises:
-        ValueError: If there are fewer keys than queries.
+        TypeError: If a number is not an integer.
+        ValueError: If a number is negative, or there are fewer keys than queries.
     """
     n_keys = _at_least_as_many_keys(n_queries, n_keys)
     return _distance(n_queries, n_keys, device) >= 0
@@ -51,10 +56,10 @@ def sliding_window_mask(
         Boolean tensor of shape `(n_queries, n_keys)`.
 
     Raises:
-        ValueError: If `window` is negative or there are fewer keys than queries.
+        TypeError: If a number is not an integer.
+        ValueError: If a number is negative, or there are fewer keys than queries.
     """
-    if window < 0:
-        raise ValueError(f"window must be 0 or more, got {window}")
+    _validate_count("window", window)
     n_keys = _at_least_as_many_keys(n_queries, n_keys)
     distance = _distance(n_queries, n_keys, device)
     near = distance.abs() <= window
@@ -73,8 +78,11 @@ def prefix_mask(n_tokens: int, prefix_length: int, *, device=None) -> Tensor:
         Boolean tensor of shape `(n_tokens, n_tokens)`.
 
     Raises:
-        ValueError: If the prefix is negative or longer than the sequence.
+        TypeError: If a number is not an integer.
+        ValueError: If a number is negative, or the prefix longer than the sequence.
     """
+    _validate_count("n_tokens", n_tokens)
+    _validate_count("prefix_length", prefix_length)
     if not 0 <= prefix_length <= n_tokens:
         raise ValueError(f"prefix_length must lie in 0..{n_tokens} (n_tokens), got {prefix_length}")
     in_prefix = torch.arange(n_tokens, device=device) < prefix_length
@@ -86,7 +94,7 @@ def padding_mask(lengths: Tensor, n_keys: int | None = None) -> Tensor:
 
     Args:
         lengths: Integer tensor `(batch,)`: how many keys of each sequence are real.
-        n_keys: Padded length; the longest sequence's length if left out.
+        n_keys: Padded length; the longest sequence's length if left out (0 in an empty batch).
 
     Returns:
         Boolean tensor of shape `(batch, 1, 1, n_keys)`, ready for scores of shape
@@ -94,19 +102,40 @@ def padding_mask(lengths: Tensor, n_keys: int | None = None) -> Tensor:
         drop one: `padding_mask(lengths)[:, 0]`.
 
     Raises:
-        TypeError: If `lengths` is not an integer tensor.
+        TypeError: If `lengths` is not an integer tensor, or `n_keys` no integer.
         ValueError: If `lengths` is not one-dimensional or a length lies outside `0..n_keys`.
     """
-    if lengths.dtype.is_floating_point or lengths.dtype == torch.bool:
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths must be an integer tensor, got {lengths.dtype}")
     if lengths.dim() != 1:
         raise ValueError(f"lengths must have shape (batch,), got {tuple(lengths.shape)}")
     if n_keys is None:
-        n_keys = int(lengths.max())
+        n_keys = int(lengths.max()) if lengths.numel() else 0
+    _validate_count("n_keys", n_keys)
     if lengths.numel() and not (0 <= int(lengths.min()) and int(lengths.max()) <= n_keys):
         raise ValueError(f"lengths must lie in 0..{n_keys} (n_keys), got {lengths.tolist()}")
     is_real = torch.arange(n_keys, device=lengths.device) < lengths[:, None]
     return is_real[:, None, None, :]
+
+
+def hide_future(mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor | None:
+    """A mask that hides later keys too, as `causal_mask` does.
+
+    Args:
+        mask: Boolean, broadcastable to `(..., n_queries, n_keys)`; `None` hides nothing yet.
+        query: `(..., n_queries, d_k)`.
+        key: `(..., n_keys, d_k)`.
+
+    Raises:
+        TypeError: If the mask is not boolean.
+        ValueError: If it does not broadcast, or there are fewer keys than queries.
+    """
+    if mask is not None:
+        validate_mask(mask, (*query.shape[:-1], key.size(-2)))
+    if query.size(-2) == 1 <= key.size(-2):  # one token alone is the newest, and may see them all
+        return mask
+    future_hidden = causal_mask(query.size(-2), key.size(-2), device=query.device)
+    return future_hidden if mask is None else mask & future_hidden
 
 
 def _distance(n_queries: int, n_keys: int, device) -> Tensor:
@@ -116,8 +145,19 @@ def _distance(n_queries: int, n_keys: int, device) -> Tensor:
 
 
 def _at_least_as_many_keys(n_queries: int, n_keys: int | None) -> int:
+    _validate_count("n_queries", n_queries)
     if n_keys is None:
         return n_queries
+    _validate_count("n_keys", n_keys)
     if n_keys < n_queries:
         raise ValueError(f"n_keys must be at least n_queries = {n_queries}, got {n_keys}")
     return n_keys
+
+
+def _validate_count(name: str, count: int) -> None:
+    try:
+        index(count)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {count!r}") from None
+    if count < 0:
+        raise ValueError(f"{name} must be 0 or more, got {count}")

@@ -7,10 +7,25 @@ from functools import partial
 from torch import Tensor, nn
 
 from attention_course.grouped import repeat_heads
-from attention_course.masks import causal_mask
+from attention_course.masks import hide_future
 
 
-class Mechanism(nn.Module):
+class Pluggable(nn.Module):
+    """A part of which each layer of a model gets its own."""
+
+    def redraw(self) -> None:
+        """Draw anew whatever the part itself draws at random; most draw nothing."""
+
+    def fresh(self) -> "Pluggable":
+        """The same for another layer: what it learns and what it draws at random are that layer's own."""
+        other = deepcopy(self)
+        for module in other.modules():
+            if isinstance(module, Pluggable):
+                module.redraw()
+        return other
+
+
+class Mechanism(Pluggable):
     """Attention that plugs into `MultiHeadAttention` and all that is built on it.
 
     A mechanism computes, on `(batch, heads, tokens, d_head)`,
@@ -54,22 +69,9 @@ class Mechanism(nn.Module):
             need_weights: Whether to return the weights.
         """
         if causal and not self.causal:
-            future_hidden = causal_mask(query.size(-2), key.size(-2), device=query.device)
-            mask = future_hidden if mask is None else mask & future_hidden
-        if key.size(1) < query.size(1):
-            key, value = repeat_heads(key, query.size(1)), repeat_heads(value, query.size(1))
+            mask = hide_future(mask, query, key)
+        key, value = (repeat_heads(tokens, query.size(1)) for tokens in (key, value))
         return self(query, key, value, mask, dropout=dropout, need_weights=need_weights)
-
-    def redraw(self) -> None:
-        """Draw anew whatever the mechanism itself draws at random; most draw nothing."""
-
-    def fresh(self) -> "Mechanism":
-        """The same for another layer: what it learns and what it draws at random are that layer's own."""
-        other = deepcopy(self)
-        for module in other.modules():
-            if isinstance(module, Mechanism):
-                module.redraw()
-        return other
 
 
 class FunctionMechanism(Mechanism):
@@ -110,6 +112,45 @@ def as_mechanism(attention: Callable) -> Mechanism:
     return FunctionMechanism(attention)
 
 
-def fresh(attention: Callable | None) -> Callable | None:
-    """The attention for another layer: a mechanism's `fresh`; functions keep nothing that layers could share."""
-    return attention.fresh() if isinstance(attention, Mechanism) else attention
+class AttentionLayer(Pluggable):
+    """The attention of a block, with its projections: `MultiHeadAttention`, or a layer that stands in for it.
+
+    A block calls `layer(tokens, mask=mask, causal=causal, need_weights=need_weights, cache=cache)`, with the meaning
+    that `MultiHeadAttention.forward` gives these.
+
+    Args:
+        d_model: Width of the tokens.
+        n_heads: Number of query heads; divides `d_model`.
+
+    Raises:
+        ValueError: If it does not.
+    """
+
+    def __init__(self, d_model: int, n_heads: int):
+        super().__init__()
+        if n_heads < 1 or d_model % n_heads:
+            raise ValueError(f"n_heads must divide d_model = {d_model}, got {n_heads}")
+        self.d_model, self.n_heads = d_model, n_heads
+        self.d_head = d_model // n_heads
+
+    def redraw(self) -> None:
+        """Draw new weights for the projections."""
+        for module in self.children():
+            if isinstance(module, nn.Linear):
+                module.reset_parameters()
+
+    def validate_tokens(self, query: Tensor, key: Tensor, value: Tensor) -> None:
+        """Refuse tokens that are not `(batch, tokens, d_model)`, or do not fit together (`ValueError`)."""
+        for name, tokens in (("query", query), ("key", key), ("value", value)):
+            if tokens.dim() != 3 or tokens.size(-1) != self.d_model:
+                raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
+        if key.size(1) != value.size(1):
+            raise ValueError(f"key and value must have the same n_keys, got {key.size(1)} and {value.size(1)}")
+        if not query.size(0) == key.size(0) == value.size(0):
+            batches = f"{query.size(0)}, {key.size(0)} and {value.size(0)}"
+            raise ValueError(f"query, key and value must have the same batch size, got {batches}")
+
+
+def fresh(attention: Pluggable | Callable | None) -> Pluggable | Callable | None:
+    """The attention for another layer: its `fresh`; a function keeps nothing that layers could share."""
+    return attention.fresh() if isinstance(attention, Pluggable) else attention

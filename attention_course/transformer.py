@@ -6,7 +6,8 @@ from torch import Tensor, nn
 
 from attention_course.attention import MultiHeadAttention
 from attention_course.cache import KVCache
-from attention_course.mechanism import Mechanism, fresh
+from attention_course.mechanism import AttentionLayer, Pluggable, fresh
+from attention_course.validation import validate_dropout
 
 
 class FeedForward(nn.Sequential):
@@ -35,7 +36,10 @@ class Block(nn.Module):
         n_kv_heads: Number of key-value heads; `n_heads` if left out.
         norm_first: Pre-norm; `False` is post-norm.
         dropout: Probability, in training, of dropping a number that a layer adds to the tokens.
-        attention: The mechanism, as for `MultiHeadAttention`.
+        attention: The mechanism, as for `MultiHeadAttention`; or a whole `AttentionLayer`, which is taken as it is.
+
+    Raises:
+        ValueError: As `MultiHeadAttention`; if an `AttentionLayer` is for tokens of another width or has other heads.
     """
 
     def __init__(
@@ -46,12 +50,13 @@ class Block(nn.Module):
         *,
         norm_first: bool = True,
         dropout: float = 0.0,
-        attention: Mechanism | Callable | None = None,
+        attention: Pluggable | Callable | None = None,
     ):
         super().__init__()
+        validate_dropout(dropout)
         self.norm_first = norm_first
         self.attention_norm = nn.LayerNorm(d_model)
-        self.attention = MultiHeadAttention(d_model, n_heads, n_kv_heads, attention=attention)
+        self.attention = _attention_layer(d_model, n_heads, n_kv_heads, attention)
         self.feed_forward_norm = nn.LayerNorm(d_model)
         self.feed_forward = FeedForward(d_model)
         self.dropout = nn.Dropout(dropout)
@@ -96,6 +101,19 @@ class Block(nn.Module):
         return tokens if self.norm_first else norm(tokens)
 
 
+def _attention_layer(
+    d_model: int, n_heads: int, n_kv_heads: int | None, attention: Pluggable | Callable | None
+) -> AttentionLayer:
+    if not isinstance(attention, AttentionLayer):
+        return MultiHeadAttention(d_model, n_heads, n_kv_heads, attention=attention)
+    if (attention.d_model, attention.n_heads) != (d_model, n_heads) or n_kv_heads is not None:
+        raise ValueError(
+            f"attention must be a layer for d_model = {d_model} and n_heads = {n_heads}, with n_kv_heads left out, got "
+            f"{attention.d_model}, {attention.n_heads} and {n_kv_heads}"
+        )
+    return attention
+
+
 class DecoderBlock(Block):
     """A block that also reads another sequence: self-attention, cross-attention, feed-forward.
 
@@ -104,7 +122,7 @@ class DecoderBlock(Block):
         n_heads: Number of heads of both attentions.
         norm_first: As for `Block`.
         dropout: As for `Block`.
-        attention: The mechanism of self-attention, as for `MultiHeadAttention`.
+        attention: Of self-attention, as for `Block`.
     """
 
     def __init__(
@@ -114,7 +132,7 @@ class DecoderBlock(Block):
         *,
         norm_first: bool = True,
         dropout: float = 0.0,
-        attention: Mechanism | Callable | None = None,
+        attention: Pluggable | Callable | None = None,
     ):
         super().__init__(d_model, n_heads, norm_first=norm_first, dropout=dropout, attention=attention)
         self.cross_attention_norm = nn.LayerNorm(d_model)
@@ -164,7 +182,7 @@ class _Stack(nn.Module):
         *,
         norm_first: bool = True,
         dropout: float = 0.0,
-        attention: Mechanism | Callable | None = None,
+        attention: Pluggable | Callable | None = None,
     ):
         super().__init__()
         self.blocks = nn.ModuleList(
@@ -184,7 +202,7 @@ class Encoder(_Stack):
         n_layers: Number of blocks.
         norm_first: As for `Block`. Pre-norm blocks are followed by one last layer norm.
         dropout: As for `Block`.
-        attention: The mechanism of every block, as for `MultiHeadAttention`; each block gets its own, `fresh`.
+        attention: As for `Block`; each block gets its own, `fresh`.
     """
 
     block = Block
@@ -215,7 +233,7 @@ class Decoder(_Stack):
         n_layers: Number of blocks.
         norm_first: As for `Encoder`.
         dropout: As for `Block`.
-        attention: The mechanism of self-attention, as for `Encoder`.
+        attention: Of self-attention, as for `Encoder`.
     """
 
     block = DecoderBlock

@@ -47,9 +47,7 @@ def validate_inputs(
     if mask is not None:
         validate_mask(mask, scores_shape)
     if bias is not None:
-        if bias.dtype != query.dtype:
-            raise TypeError(f"bias must have the dtype of the query, {query.dtype}, got {bias.dtype}")
-        _validate_broadcast("bias", bias, scores_shape)
+        validate_bias(bias, query.dtype, scores_shape)
 
 
 def validate_mask(mask: Tensor, scores_shape) -> None:
@@ -57,6 +55,13 @@ def validate_mask(mask: Tensor, scores_shape) -> None:
     if mask.dtype != torch.bool:
         raise TypeError(f"mask must be boolean with True = may attend, got {mask.dtype}; additive terms go in bias")
     _validate_broadcast("mask", mask, scores_shape)
+
+
+def validate_bias(bias: Tensor, dtype: torch.dtype, scores_shape) -> None:
+    """Refuse a bias of another dtype than the query's (`TypeError`), or that does not broadcast (`ValueError`)."""
+    if bias.dtype != dtype:
+        raise TypeError(f"bias must have the dtype of the query, {dtype}, got {bias.dtype}")
+    _validate_broadcast("bias", bias, scores_shape)
 
 
 def validate_dropout(dropout: float) -> None:

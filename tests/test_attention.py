@@ -158,6 +158,8 @@ Q = torch.randn(2, 3, 4)
         (ValueError, "temperature", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=0)),
         (ValueError, "dropout", lambda: scaled_dot_product_attention(Q, Q, Q, dropout=1)),
         (ValueError, "tokens, features", lambda: scaled_dot_product_attention(Q[0, 0], Q, Q)),
+        (ValueError, "dropout must lie in .0, 1., got -3", lambda: MultiHeadAttention(4, 2, dropout=-3)),
+        (ValueError, "dropout must lie in .0, 1., got nan", lambda: MultiHeadAttention(4, 2, dropout=float("nan"))),
         (ValueError, "n_heads must divide", lambda: MultiHeadAttention(10, 3)),
         (ValueError, "n_kv_heads must divide", lambda: MultiHeadAttention(12, 4, 3)),
         (ValueError, "value came without key", lambda: MultiHeadAttention(4, 2)(Q, value=Q)),

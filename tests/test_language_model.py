@@ -130,10 +130,17 @@ def test_it_learns():
     assert model.generate(torch.tensor([[3]]), 5, temperature=0).tolist() == [[3, 4, 5, 6, 7, 8]]
 
 
+NAN = float("nan")
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     [
         ("prompt must have shape", lambda: language_model().generate(torch.zeros(1, 0, dtype=torch.long), 3)),
+        (
+            "temperature must be 0 or more, got nan",
+            lambda: language_model().generate(symbols(1, 2), 3, temperature=NAN),
+        ),
         ("temperature must be 0 or more", lambda: language_model().generate(symbols(1, 2), 3, temperature=-1)),
     ],
 )

@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_course import causal_mask, padding_mask, prefix_mask, sliding_window_mask
+from attention_course.masks import hide_future
 
 
 @given(st.integers(1, 8), st.integers(0, 5), st.integers(0, 9), st.booleans())
@@ -39,6 +41,33 @@ def test_padding():
     assert padding_mask(torch.tensor([], dtype=torch.long), 4).shape == (0, 1, 1, 4)
 
 
+def test_nothing_has_empty_masks():
+    assert causal_mask(0).shape == sliding_window_mask(0, 3).shape == prefix_mask(0, 0).shape == (0, 0)
+    assert causal_mask(0, 3).shape == (0, 3)
+    assert padding_mask(torch.tensor([], dtype=torch.long)).shape == (0, 1, 1, 0)
+    assert padding_mask(torch.tensor([], dtype=torch.long), 4).shape == (0, 1, 1, 4)
+    assert padding_mask(torch.tensor([0, 0])).shape == (2, 1, 1, 0)
+
+
+def test_numbers_may_come_from_tensors_and_arrays():
+    assert torch.equal(causal_mask(torch.tensor([2, 3]).max()), causal_mask(3))
+    assert torch.equal(causal_mask(np.int64(3)), causal_mask(3))
+
+
+@pytest.mark.parametrize("mask", [None, padding_mask(torch.tensor([4, 2])), torch.ones(1, 4).bool()])
+def test_the_future_is_hidden_besides_what_a_mask_hides(mask):
+    key = torch.zeros(2, 3, 4, 8)
+    expected = causal_mask(2, 4) if mask is None else causal_mask(2, 4) & mask
+    assert torch.equal(hide_future(mask, key[..., 2:, :], key), expected)
+    assert hide_future(mask, key[..., 3:, :], key) is mask  # the newest token sees all of them
+    with pytest.raises(ValueError, match="mask must broadcast"):
+        hide_future(torch.ones(3, 4).bool(), key[..., 2:, :], key)
+    with pytest.raises(TypeError, match="mask must be boolean"):
+        hide_future(torch.ones(2, 4), key[..., 2:, :], key)
+    with pytest.raises(ValueError, match="n_keys must be at least n_queries = 1, got 0"):
+        hide_future(None, key[..., 3:, :], key[..., :0, :])
+
+
 def test_masks_combine():
     both = causal_mask(3) & padding_mask(torch.tensor([2, 3]))
     assert both.shape == (2, 1, 3, 3)
@@ -51,6 +80,20 @@ def test_masks_combine():
     ("error", "message", "call"),
     [
         (ValueError, "n_keys must be at least", lambda: causal_mask(4, 3)),
+        (ValueError, "n_queries must be 0 or more, got -1", lambda: causal_mask(-1)),
+        (ValueError, "n_keys must be 0 or more, got -2", lambda: causal_mask(0, -2)),
+        (TypeError, "n_queries must be an integer, got 3.0", lambda: causal_mask(3.0)),
+        (TypeError, "n_keys must be an integer, got '3'", lambda: causal_mask(3, "3")),
+        (ValueError, "n_queries must be 0 or more, got -4", lambda: sliding_window_mask(-4, 1)),
+        (TypeError, "window must be an integer, got 1.5", lambda: sliding_window_mask(4, 1.5)),
+        (ValueError, "n_tokens must be 0 or more, got -4", lambda: prefix_mask(-4, 0)),
+        (TypeError, "n_tokens must be an integer, got 4.0", lambda: prefix_mask(4.0, 0)),
+        (ValueError, "prefix_length must be 0 or more, got -1", lambda: prefix_mask(4, -1)),
+        (TypeError, "prefix_length must be an integer, got 0.5", lambda: prefix_mask(4, 0.5)),
+        (ValueError, "n_keys must be 0 or more, got -1", lambda: padding_mask(torch.tensor([0]), -1)),
+        (TypeError, "n_keys must be an integer, got 2.0", lambda: padding_mask(torch.tensor([1]), 2.0)),
+        (TypeError, "lengths must be an integer tensor, got torch.bool", lambda: padding_mask(torch.tensor([True]))),
+        (ValueError, r"lengths must lie in 0..4 .n_keys., got \[-1\]", lambda: padding_mask(torch.tensor([-1]), 4)),
         (ValueError, "window must be", lambda: sliding_window_mask(4, -1)),
         (ValueError, "prefix_length must lie", lambda: prefix_mask(4, 5)),
         (ValueError, "prefix_length must lie", lambda: prefix_mask(4, -1)),

@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from attention_course.distributed import RingAttention, attend_block, merge, zigzag_join, zigzag_split
 from attention_course.distributed.zigzag import visible
 
+# Of numbers up to 4. Sums are kept in float32, so that half precision loses only what rounding the result loses.
+TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 1e-5, "torch.bfloat16": 0.016, "torch.float16": 0.002}
 SCRIPT = Path(__file__).with_name("ring_processes.py")
 
 
@@ -43,14 +45,15 @@ def check_case(case, size, tolerance):
     # Forward, keys and values make all hops but the one home. Backward they do so again, and their gradients make
     # all hops.
     assert case["forward_bytes"] == (size - 1) * case["block_bytes"]
-    assert case["bytes"] == ((3 * size - 2) * case["block_bytes"] if size > 1 else 0)
+    backward = (size - 1) * case["block_bytes"] + size * case["gradient_bytes"]
+    assert case["bytes"] == (case["forward_bytes"] + backward if size > 1 else 0)
 
 
 def test_blocks_give_what_the_whole_gives_forward_and_backward(reports):
     for report in reports:
-        assert len(report["equal"]) == 4
+        assert len(report["equal"]) == 8
         for name, case in report["equal"].items():
-            check_case(case, len(reports), 1e-12 if "float64" in name else 1e-5)
+            check_case(case, len(reports), TOLERANCE[name.split()[0]])
 
 
 def test_a_group_of_the_processes_is_a_ring_too(reports):
@@ -90,7 +93,6 @@ def test_every_process_refuses_what_any_of_them_cannot_do(reports):
         assert said["mask"].startswith("mask must be None")
         assert said["weights"].startswith("need_weights must be False")
         assert said["dropout"].startswith("dropout must be 0")
-        assert said["half"].startswith("query must be float32 or float64")
         assert said["afterwards"] == [1, 2, 8, 4]
 
 

@@ -10,9 +10,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from attention_course.distributed.blocks import attend_block, differentiate_block, merge
 from attention_course.distributed.zigzag import visible
 from attention_course.efficient.inputs import validate_weightless
+from attention_course.efficient.tiles import attend_block, differentiate_block, merge
 from attention_course.mechanism import Mechanism
 
 
@@ -129,15 +129,13 @@ class RingAttention(Mechanism):
             The output `(batch, heads, local_tokens, d_v)`, and `None` for the weights.
 
         Raises:
-            TypeError: As `scaled_dot_product_attention`; if the dtype is not float32 or float64.
+            TypeError: As `scaled_dot_product_attention`.
             ValueError: As `scaled_dot_product_attention`; if a mask, weights or dropout are asked for; if causal
                 blocks have no two halves; on all processes, if a shape is not the same on all.
         """
         validate_weightless(query, key, value, None, dropout=dropout, need_weights=need_weights)
         if mask is not None:
             raise ValueError("mask must be None: no process holds all the keys that it would be about")
-        if query.dtype not in (torch.float32, torch.float64):
-            raise TypeError(f"query must be float32 or float64, in which partial results add up, got {query.dtype}")
         self.ring.require_same_shape(query=query, key=key, value=value)
         if self.causal and (query.size(-2) != key.size(-2) or query.size(-2) % 2):
             raise ValueError(
@@ -152,17 +150,20 @@ class RingAttention(Mechanism):
 
 
 class _RingAttention(torch.autograd.Function):
+    """Keys and values travel in their own dtype; outputs and gradients add up in float32 at least, and travel so."""
+
     @staticmethod
     def forward(ctx, query, key, value, attention):
-        output = value.new_zeros(*query.shape[:-1], value.size(-1))
-        log_sum = query.new_full((*query.shape[:-1], 1), -torch.inf)
+        wide = torch.promote_types(query.dtype, torch.float32)
+        output = query.new_zeros(*query.shape[:-1], value.size(-1), dtype=wide)
+        log_sum = query.new_full((*query.shape[:-1], 1), -torch.inf, dtype=wide)
         for source, keys, values in attention.ring.rotate(key, value):
             rows, columns, diagonal = attention.seen(source, key.size(-2))
             found = attend_block(query[..., rows, :], keys[..., columns, :], values[..., columns, :], causal=diagonal)
             output[..., rows, :], log_sum[..., rows, :] = merge(output[..., rows, :], log_sum[..., rows, :], *found)
         ctx.save_for_backward(query, key, value, output, log_sum)
         ctx.attention = attention
-        return output
+        return output.to(query.dtype)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -170,7 +171,7 @@ class _RingAttention(torch.autograd.Function):
         query, key, value, output, log_sum = ctx.saved_tensors
         ring = ctx.attention.ring
         mean = (grad_output * output).sum(-1, keepdim=True)
-        grad_query = torch.zeros_like(query)
+        grad_query = torch.zeros_like(query, dtype=output.dtype)
         receive = None
         for source, keys, values in ring.rotate(key, value):
             rows, columns, diagonal = ctx.attention.seen(source, key.size(-2))
@@ -180,8 +181,10 @@ class _RingAttention(torch.autograd.Function):
             )
             grad_query[..., rows, :] += grads[0]
             # The gradients of this block so far come from the process that had it before, and go where it goes.
-            totals = receive() if receive else [torch.zeros_like(tensor) for tensor in (key, value)]
+            totals = receive() if receive else [torch.zeros_like(each, dtype=output.dtype) for each in (key, value)]
             for total, grad in zip(totals, grads[1:], strict=True):
                 total[..., columns, :] += grad
+            del grads, grad, total  # the next block's need the room
             receive = ring.pass_on(*totals)
-        return grad_query, *receive(), None  # after the last hop they are home
+        grads = grad_query, *receive()  # after the last hop they are home
+        return *(grad.to(query.dtype) for grad in grads), None

@@ -1,8 +1,8 @@
 """Attention with any score and any mask that a small function can state, through PyTorch's FlexAttention.
 
 Dong et al. 2024, arXiv:2412.05496. On a GPU the functions are compiled into the fused kernel: no matrix of scores or
-biases is stored, and blocks of keys that no query of a block may see are skipped. On a CPU, where PyTorch's own form
-has no gradient and is traced anew for each length, the functions are applied to the whole matrix of scores.
+biases is stored, and blocks of keys that no query of a block may see are skipped. Elsewhere, where PyTorch's own form
+has no gradient or is traced anew for each length, the functions are applied to the whole matrix of scores.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attention_course.attention import masked_softmax
+from attention_course.grouped import repeat_heads
 from attention_course.mechanism import Mechanism
 from attention_course.validation import validate_inputs
 
@@ -44,8 +45,10 @@ class FlexAttention(Mechanism):
         self.score_mod, self.mask_mod, self.causal = score_mod, mask_mod, causal
         self._kept_for = self._kept = None
 
-    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
+    def forward(self, query, key, value, mask=None, *, causal=False, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
+
+        The future is hidden if this call or the mechanism is `causal`.
 
         Raises:
             TypeError: As `scaled_dot_product_attention`.
@@ -60,23 +63,30 @@ class FlexAttention(Mechanism):
         if query.size(-2) > key.size(-2):
             raise ValueError(f"key must hold at least as many tokens as query, {query.size(-2)}, got {key.size(-2)}")
         shape = (*query.shape[:-1], key.size(-2))  # of the scores
-        score, allowed = self._functions(shape, mask)
-        if query.is_cpu:
+        causal = causal or self.causal
+        score, allowed = self._functions(shape, mask, causal)
+        if not query.is_cuda:
             return _materialised(query, key, value, score, allowed), None
-        blocks = None if allowed is None else self._blocks(allowed, shape, mask, query.device)
+        blocks = None if allowed is None else self._blocks(allowed, shape, mask, causal, query.device)
         return _compiled()(query, key, value, score_mod=score, block_mask=blocks), None
 
-    def _blocks(self, allowed: Callable, shape, mask: Tensor | None, device):
+    def attend(self, query, key, value, mask=None, **options):
+        """As `Mechanism.attend`, without a matrix for the future."""
+        key, value = (repeat_heads(tokens, query.size(1)) for tokens in (key, value))
+        return self(query, key, value, mask, **options)
+
+    def _blocks(self, allowed: Callable, shape, mask: Tensor | None, causal: bool, device):
         """Which blocks of keys each block of queries may see: made from the whole matrix, so kept for the next call."""
-        if mask is None and self._kept_for == (shape, device):
+        wanted = shape, causal, device
+        if mask is None and self._kept_for == wanted:
             return self._kept
         same_for_all = mask is None and self.mask_mod is None  # batch and heads alike
         blocks = create_block_mask(allowed, *((1, 1) if same_for_all else shape[:2]), *shape[2:], device=device)
         if mask is None:
-            self._kept_for, self._kept = (shape, device), blocks
+            self._kept_for, self._kept = wanted, blocks
         return blocks
 
-    def _functions(self, shape, mask: Tensor | None) -> tuple[Callable | None, Callable | None]:
+    def _functions(self, shape, mask: Tensor | None, causal: bool) -> tuple[Callable | None, Callable | None]:
         """Score and mask as functions of the query's number, where positions begin with that of the first query."""
         first = shape[-1] - shape[-2]
         score_mod, conditions = None, []
@@ -87,7 +97,7 @@ class FlexAttention(Mechanism):
 
         if self.mask_mod is not None:
             conditions.append(lambda batch, head, query, key: self.mask_mod(batch, head, query + first, key))
-        if self.causal:
+        if causal:
             conditions.append(lambda batch, head, query, key: query + first >= key)
         if mask is not None:
             whole = mask.expand(shape)  # a view
@@ -111,8 +121,8 @@ def _compiled() -> Callable:
 
 
 def _materialised(query: Tensor, key: Tensor, value: Tensor, score: Callable | None, allowed: Callable | None):
-    scores = query @ key.transpose(-2, -1) * query.size(-1) ** -0.5
-    batch, head, row, column = (torch.arange(size) for size in scores.shape)
+    scores = (query * query.size(-1) ** -0.5) @ key.transpose(-2, -1)
+    batch, head, row, column = (torch.arange(size, device=query.device) for size in scores.shape)
     numbers = batch[:, None, None, None], head[:, None, None], row[:, None], column
     if score is not None:
         scores = score(scores, *numbers)

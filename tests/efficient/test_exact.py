@@ -201,7 +201,7 @@ def test_linformer_with_a_slot_for_each_key_is_dense_attention():
         ("at most max_keys = 8 tokens, got 10", lambda: LinformerAttention(8, 4).double()(*inputs(10))),
         ("at most 8 tokens", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 4)(*inputs(9))),
         ("need_weights must be False", lambda: flash_attention(*inputs(3), need_weights=True)),
-        ("as many tokens as query, 3, got 4", lambda: flash_attention(*inputs(3, n_keys=4), causal=True)),
+        ("as many tokens as query, 4, got 3", lambda: flash_attention(*inputs(4, n_keys=3), causal=True)),
     ],
 )
 def test_bad_input_is_named(message, call):

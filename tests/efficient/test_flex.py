@@ -91,10 +91,11 @@ def test_equals_pytorchs_own_by_the_same_functions(case, lengths):
     mask = padding_mask(torch.tensor([40, 20]))
     for given in (None, mask):
         shape = (2, N_HEADS, *lengths)
-        score, allowed = attention._functions(shape, given)
+        causal = attention.causal
+        score, allowed = attention._functions(shape, given, causal)
         # As on a GPU, but not compiled; twice, as the block mask is kept.
         for _ in range(2):
-            blocks = None if allowed is None else attention._blocks(allowed, shape, given, torch.device("cpu"))
+            blocks = None if allowed is None else attention._blocks(allowed, shape, given, causal, tokens[0].device)
             expected = flex.flex_attention(*tokens, score_mod=score, block_mask=blocks)
             torch.testing.assert_close(attention(*tokens, given)[0], expected, atol=1e-5, rtol=1e-5)
 

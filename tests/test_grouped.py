@@ -79,6 +79,51 @@ def test_a_layer_decodes_without_copying_its_cache():
     assert peak_memory(lambda: layer(torch.randn(1, 1, 64), cache=cache)) < held / 2
 
 
+KEPT = torch.ones(300, 300).tril().bool()
+
+
+@pytest.mark.parametrize("n_queries", [1, 5, 256, 257])
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({}, None),
+        ({"causal": True}, None),
+        ({"scale": 0.3, "temperature": 2.0}, None),
+        ({"mask": lambda n: KEPT[-n:]}, None),
+        ({"mask": lambda n: KEPT[:1]}, None),
+        ({"mask": lambda n: KEPT[-n:].expand(2, 4, n, 300), "causal": True}, None),
+        ({"bias": lambda n: KEPT[-n:].double()}, None),
+        ({"bias": lambda n: torch.randn(4, 1, 300, generator=seeded()).double()}, None),
+        ({"bias": lambda n: torch.randn(2, 4, n, 300, generator=seeded()).double()}, None),
+        ({"bias": lambda n: torch.zeros(n, 300)}, (TypeError, "bias must have the dtype of the query")),
+        ({"bias": lambda n: torch.zeros(2, 300).double()}, (ValueError, "bias must broadcast to the scores' shape")),
+        ({"mask": lambda n: KEPT[:2]}, (ValueError, "mask must broadcast to the scores' shape")),
+        ({"mask": lambda n: torch.ones(n, 300)}, (TypeError, "mask must be boolean")),
+        ({"dropout": -1}, (ValueError, "dropout must lie in")),
+        ({"temperature": 0}, (ValueError, "temperature must be above 0")),
+    ],
+)
+def test_what_is_accepted_does_not_hang_on_how_many_queries_there_are(n_queries, options, refused):
+    query, key, value = (each.detach() for each in inputs(4, 2, n_queries, 300))
+    options = {name: given(n_queries) if callable(given) else given for name, given in options.items()}
+    if refused:
+        with pytest.raises(refused[0], match=refused[1]):
+            grouped(query, key, value, **options)
+        return
+    expected = scaled_dot_product_attention(
+        query, key.repeat_interleave(2, 1), value.repeat_interleave(2, 1), **options
+    )
+    for mine, its in zip(grouped(query, key, value, **options), expected, strict=True):
+        torch.testing.assert_close(mine, its)
+
+
+@pytest.mark.parametrize("n_queries", [5, 256, 257])
+def test_more_queries_than_keys_cannot_be_causal(n_queries):
+    query, key, value = inputs(4, 2, n_queries, 4)
+    with pytest.raises(ValueError, match=f"n_keys must be at least n_queries = {n_queries}, got 4"):
+        grouped(query, key, value, causal=True)
+
+
 Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
 
 

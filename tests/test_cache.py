@@ -1,0 +1,171 @@
+"""The cache of keys and values, and that a refused call leaves it as it was."""
+
+import pytest
+import torch
+
+from attention_course import KVCache, MultiHeadAttention
+from attention_course.cache import undone_on_error
+from attention_course.efficient.latent import LatentAttention
+from attention_course.language_model import CausalLanguageModel
+
+LAYERS = {
+    "multi-head": lambda: MultiHeadAttention(16, 4, 2),
+    "latent": lambda: LatentAttention(16, 4, 6, d_rotary=2),
+}
+EVERY = pytest.mark.parametrize("name", LAYERS)
+
+
+def tokens_of(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_it_holds_what_was_added_whatever_the_sizes():
+    cache, key, value = KVCache(), tokens_of(2, 3, 50, 4), tokens_of(2, 3, 50, 5, seed=1)
+    assert len(cache) == 0 and cache.key is None and cache.value is None
+    start = 0
+    for size in (1, 1, 7, 0, 30, 11):
+        end = start + size
+        held = cache.append(key[:, :, start:end], value[:, :, start:end])
+        assert len(cache) == end
+        for got, of_cache, whole in zip(held, (cache.key, cache.value), (key, value), strict=True):
+            assert torch.equal(got, whole[:, :, :end]) and torch.equal(of_cache, got)
+        start = end
+
+
+def test_a_token_moves_no_earlier_one_while_there_is_room():
+    cache = KVCache()
+    cache.append(tokens_of(1, 1, 4, 2), tokens_of(1, 1, 4, 2))
+    place = cache.key.data_ptr()
+    cache.append(tokens_of(1, 1, 4, 2), tokens_of(1, 1, 4, 2))
+    assert cache.key.data_ptr() == place
+    cache.append(tokens_of(1, 1, 1, 2), tokens_of(1, 1, 1, 2))
+    assert cache.key.data_ptr() != place
+
+
+HELD = {"key": tokens_of(2, 3, 5, 4), "value": tokens_of(2, 3, 5, 6)}
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "change"),
+    [
+        (ValueError, r"must be as many, got \(2, 3, 5, 4\) and \(2, 3, 4, 6\)", {"value": HELD["value"][:, :, :4]}),
+        (ValueError, r"key must have the cache's shape \(2, 3, tokens, 4\), got \(1, 3, 5, 4\)",
+         {"key": HELD["key"][:1], "value": HELD["value"][:1]}),
+        (ValueError, r"key must have the cache's shape .* got \(2, 1, 5, 4\)",
+         {"key": HELD["key"][:, :1], "value": HELD["value"][:, :1]}),
+        (ValueError, r"key must have the cache's shape .* got \(2, 3, 5, 3\)", {"key": HELD["key"][..., :3]}),
+        (ValueError, r"value must have the cache's shape \(2, 3, tokens, 6\)", {"value": HELD["value"][..., :3]}),
+        (TypeError, "key must have the cache's dtype and device, torch.float32 on cpu, got torch.float64 on cpu",
+         {"key": HELD["key"].double()}),
+        (TypeError, "value must have the cache's dtype .* got torch.float16 on cpu", {"value": HELD["value"].half()}),
+        (TypeError, "key must have .* device, torch.float32 on cpu, got torch.float32 on meta",
+         {"key": HELD["key"].to("meta")}),
+    ],
+)  # fmt: skip
+def test_tokens_of_another_kind_are_refused_and_leave_it_alone(error, message, change):
+    cache = KVCache()
+    cache.append(**HELD)
+    with pytest.raises(error, match=message):
+        cache.append(**HELD | change)
+    assert len(cache) == 5
+    assert torch.equal(cache.key, HELD["key"]) and torch.equal(cache.value, HELD["value"])
+
+
+def test_what_was_added_before_an_error_is_forgotten_in_all_of_them():
+    caches = [KVCache(), KVCache(), None]
+    caches[0].append(**HELD)
+
+    def add_and_fail():
+        with undone_on_error(*caches):
+            for cache in caches[:2]:
+                for _ in range(3):  # so that it has to grow
+                    cache.append(**HELD)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        add_and_fail()
+    assert [len(cache) for cache in caches[:2]] == [5, 0] and caches[1].key is None
+    assert torch.equal(caches[0].key, HELD["key"]) and torch.equal(caches[0].value, HELD["value"])
+    with undone_on_error(*caches):
+        caches[1].append(**HELD)
+    assert len(caches[1]) == 5
+
+
+MASK = torch.ones(3, 4, dtype=torch.bool)  # three queries, but 5 + 3 keys
+BAD_CALLS = {
+    "batch": (ValueError, lambda tokens: {"query": tokens[:1]}),
+    "width": (ValueError, lambda tokens: {"query": tokens[..., :15]}),
+    "dtype of the layer": ((TypeError, RuntimeError), lambda tokens: {"query": tokens.double()}),
+    "mask": (ValueError, lambda tokens: {"query": tokens, "mask": MASK}),
+    "float mask": (TypeError, lambda tokens: {"query": tokens, "mask": torch.ones(3, 8)}),
+    "mask and causal": (ValueError, lambda tokens: {"query": tokens, "mask": MASK, "causal": True}),
+}
+
+
+@EVERY
+@pytest.mark.parametrize("case", BAD_CALLS)
+@torch.no_grad()
+def test_a_refused_call_leaves_the_layers_cache_as_it_was(name, case):
+    layer, cache = LAYERS[name](), KVCache()
+    layer(tokens_of(2, 5, 16), cache=cache)
+    held, (error, options) = cache.key.clone(), BAD_CALLS[case]
+    with pytest.raises(error):
+        layer(**options(tokens_of(2, 3, 16, seed=1)), cache=cache)
+    assert len(cache) == 5 and torch.equal(cache.key, held)
+    assert len(cache) == 5 and layer(tokens_of(2, 3, 16, seed=1), cache=cache) and len(cache) == 8
+
+
+@EVERY
+@torch.no_grad()
+def test_an_empty_cache_stays_empty_after_a_refused_call(name):
+    cache = KVCache()
+    with pytest.raises(ValueError, match="mask must broadcast"):
+        LAYERS[name]()(tokens_of(2, 3, 16), mask=MASK[:, :2], cache=cache)
+    assert len(cache) == 0 and cache.key is None
+
+
+@torch.no_grad()
+def test_values_of_another_length_are_refused():
+    layer, cache = MultiHeadAttention(16, 4), KVCache()
+    with pytest.raises(ValueError, match="same n_keys, got 3 and 2"):
+        layer(tokens_of(2, 1, 16), tokens_of(2, 3, 16), tokens_of(2, 2, 16), cache=cache)
+    assert len(cache) == 0
+
+
+@torch.no_grad()
+def test_a_cache_in_another_dtype_is_refused():
+    layer, cache = MultiHeadAttention(16, 4), KVCache()
+    layer(tokens_of(2, 5, 16), cache=cache)
+    with pytest.raises(TypeError, match="key must have the cache's dtype and device, torch.float32 .* torch.float64"):
+        layer.double()(tokens_of(2, 3, 16).double(), cache=cache)
+    assert len(cache) == 5
+
+
+@pytest.mark.parametrize("layer", [None, *LAYERS])
+@torch.no_grad()
+def test_an_error_in_a_later_block_undoes_the_earlier_ones(layer, monkeypatch):
+    model = CausalLanguageModel(11, 16, 4, 3, attention=layer and LAYERS[layer]()).eval()
+    symbols = torch.randint(11, (2, 8), generator=torch.Generator().manual_seed(0))
+    expected, caches = model(symbols)[0], model.new_caches()
+    model(symbols[:, :5], caches=caches)
+    held = [cache.key.clone() for cache in caches]
+
+    def fail(*args):
+        raise RuntimeError("no memory left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model.blocks[1].feed_forward, "forward", fail)
+        with pytest.raises(RuntimeError, match="no memory left"):
+            model(symbols[:, 5:], caches=caches)
+    assert [len(cache) for cache in caches] == [5, 5, 5]
+    assert all(torch.equal(cache.key, key) for cache, key in zip(caches, held, strict=True))
+    torch.testing.assert_close(model(symbols[:, 5:], caches=caches)[0], expected[:, 5:], atol=1e-5, rtol=1e-5)
+
+
+def test_a_model_wants_a_cache_for_each_block():
+    model = CausalLanguageModel(11, 16, 4, 2)
+    for n_caches in (0, 1, 3):
+        caches = [KVCache() for _ in range(n_caches)]
+        with pytest.raises(ValueError, match=f"one for each of 2 blocks, got {n_caches}"):
+            model(torch.zeros(1, 3, dtype=torch.long), caches=caches)
+        assert all(len(cache) == 0 for cache in caches)

@@ -1,0 +1,130 @@
+"""The fused kernel: when it is asked to hide the future itself, and what hidden numbers may be."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attention_course import MultiHeadAttention, causal_mask, fused, padding_mask, scaled_dot_product_attention
+from attention_course.language_model import CausalLanguageModel
+
+
+def random(*shape, dtype=torch.float32, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The mask and `is_causal` of each call to PyTorch's kernel."""
+    seen = []
+
+    def kernel(query, key, value, mask, dropout, is_causal, *, scale):
+        seen.append((mask, is_causal))
+        return F.scaled_dot_product_attention(query, key, value, mask, dropout, is_causal, scale=scale)
+
+    monkeypatch.setattr(fused, "F", type("F", (), {"scaled_dot_product_attention": staticmethod(kernel)}))
+    return seen
+
+
+@torch.no_grad()
+def test_a_language_model_without_a_mask_makes_none(calls):
+    model = CausalLanguageModel(11, 16, 4, 2)
+    symbols = torch.randint(11, (2, 9), generator=torch.Generator().manual_seed(0))
+    expected, _ = model(symbols, causal_mask(9))
+    assert [causal for _, causal in calls] == [False, False]
+    calls.clear()
+    torch.testing.assert_close(model(symbols)[0], expected)
+    assert calls == [(None, True), (None, True)]
+    calls.clear()
+    model.generate(symbols, 3)  # a single symbol, the newest, may see all: still no mask
+    assert calls == 2 * [(None, True)] + 4 * [(None, False)]
+
+
+@pytest.mark.parametrize(
+    ("n_queries", "options"),
+    [(5, {}), (5, {"mask": padding_mask(torch.tensor([5, 3]))}), (3, {}), (5, {"bias": random(5, 5, seed=9)}), (1, {})],
+)
+def test_causal_is_the_causal_mask(n_queries, options):
+    inputs = [random(2, 4, n, 8, seed=n).requires_grad_() for n in (n_queries, 5, 5)]
+    mask = causal_mask(n_queries, 5)
+    if "mask" in options:
+        mask = mask & options["mask"]
+    expected, weights = scaled_dot_product_attention(*inputs, mask, bias=options.get("bias"))
+    for need_weights in (True, False):
+        output, got = scaled_dot_product_attention(*inputs, causal=True, need_weights=need_weights, **options)
+        torch.testing.assert_close(output, expected, atol=1e-6, rtol=1e-5)
+        assert got is None if not need_weights else torch.equal(got, weights)
+        ours, theirs = (
+            torch.autograd.grad(each.square().sum(), inputs, retain_graph=True) for each in (output, expected)
+        )
+        for mine, its in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(mine, its, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_later_keys_than_the_queries_are_refused_by_name(need_weights):
+    with pytest.raises(ValueError, match="n_keys must be at least n_queries = 5, got 3"):
+        scaled_dot_product_attention(
+            random(1, 5, 4), random(1, 3, 4), random(1, 3, 4), causal=True, need_weights=need_weights
+        )
+
+
+DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("mask", [padding_mask(torch.tensor([6, 4])), torch.arange(6) < 4], ids=["padding", "one row"])
+def test_padding_may_hold_the_largest_numbers(dtype, need_weights, with_bias, mask):
+    """Their scores overflow, and of two signs are not even numbers."""
+    query, key, value = (random(2, 3, n, 8, dtype=dtype, seed=n) for n in (5, 6, 6))
+    bias = random(5, 6, dtype=dtype) if with_bias else None
+    hidden = ~torch.atleast_2d(mask).transpose(-2, -1).expand(2, 3, 6, 1)
+    huge = random(2, 3, 6, 8, seed=7).sign().to(dtype) * torch.finfo(dtype).max
+    assert (query @ huge.transpose(-2, -1)).isnan().any() or dtype == torch.float16
+
+    def run(key, value):
+        inputs = [each.detach().requires_grad_() for each in (query, key, value)]
+        output, weights = scaled_dot_product_attention(*inputs, mask, bias=bias, need_weights=need_weights)
+        gradients = torch.autograd.grad((output * random(*output.shape, dtype=dtype, seed=8)).sum(), inputs)
+        return [output, *gradients] + ([weights] if need_weights else [])
+
+    for changed_key, changed_value in ((True, False), (False, True), (True, True)):
+        changed = run(
+            huge.where(hidden, key) if changed_key else key, huge.where(hidden, value) if changed_value else value
+        )
+        for before, after in zip(run(key, value), changed, strict=True):
+            assert torch.equal(before, after)
+        assert all(gradient.masked_select(hidden).eq(0).all() for gradient in changed[2:4])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_long_vectors_in_half_precision(dtype, need_weights):
+    """Unscaled, the products of these would be beyond the largest number of float16."""
+    query, key, value = (random(2, 2, 40, 64, dtype=dtype, seed=seed) for seed in range(3))
+    query, key = 60 * query.sign(), 60 * key.sign()
+    assert (query.double() @ key.double().mT).max() > torch.finfo(torch.float16).max
+    expected, _ = scaled_dot_product_attention(query.double(), key.double(), value.double())
+    output, _ = scaled_dot_product_attention(query, key, value, need_weights=need_weights)
+    torch.testing.assert_close(output.double(), expected, atol=0.03, rtol=0.01)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize(("n_queries", "n_keys"), [(0, 3), (3, 0), (0, 0)])
+def test_empty_sequences_give_empty_results_and_zeros(n_queries, n_keys, need_weights):
+    inputs = [random(2, 4, n, 8).requires_grad_() for n in (n_queries, n_keys, n_keys)]
+    for mask in (None, torch.ones(2, 1, 1, n_keys, dtype=torch.bool)):
+        output, weights = scaled_dot_product_attention(*inputs, mask, need_weights=need_weights)
+        assert output.shape == (2, 4, n_queries, 8) and output.eq(0).all()
+        assert weights is None if not need_weights else weights.shape == (2, 4, n_queries, n_keys)
+        assert all(each.eq(0).all() for each in torch.autograd.grad(output.sum(), inputs))
+    layer = MultiHeadAttention(8, 2)
+    output, _ = layer(random(2, n_queries, 8), random(2, n_keys, 8), need_weights=need_weights)
+    torch.testing.assert_close(output, layer.out_proj(torch.zeros(2, n_queries, 8)))
+
+
+@pytest.mark.parametrize("temperature", [float("nan"), -1.0])
+def test_a_temperature_that_is_not_positive_is_refused(temperature):
+    with pytest.raises(ValueError, match="temperature must be above 0, got"):
+        scaled_dot_product_attention(*random(3, 4, 8), temperature=temperature)

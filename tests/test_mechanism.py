@@ -1,0 +1,172 @@
+"""What a layer and a model ask of the attention that is plugged into them."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from attention_course import Mechanism, MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
+from attention_course.efficient.flash import FlashAttention, flash_attention
+from attention_course.efficient.latent import LatentAttention
+from attention_course.language_model import CausalLanguageModel
+from attention_course.mechanism import AttentionLayer, FunctionMechanism, as_mechanism, fresh
+from attention_course.positions import ShawAttention
+from attention_course.transformer import Block, Decoder, DecoderBlock, Encoder
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+class MeanOfSeen(Mechanism):
+    """Weights every key alike; says what it is called with."""
+
+    def __init__(self, causal=False):
+        super().__init__()
+        self.causal = causal
+
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
+        self.seen_mask, self.n_heads = mask, key.size(1)
+        return value.mean(-2, keepdim=True).expand_as(query), None
+
+
+def test_the_layer_hides_the_future_from_a_mechanism_that_does_not_itself():
+    tokens, padding = torch.randn(2, 5, 8, generator=seeded()), padding_mask(torch.tensor([5, 3]))
+    for attention, mask, expected in (
+        (MeanOfSeen(), None, causal_mask(5)),
+        (MeanOfSeen(), padding, causal_mask(5) & padding),
+        (MeanOfSeen(causal=True), None, None),
+        (MeanOfSeen(causal=True), padding, padding),
+    ):
+        MultiHeadAttention(8, 2, attention=attention)(tokens, mask=mask, causal=True)
+        assert (attention.seen_mask is None) == (expected is None)
+        assert expected is None or torch.equal(attention.seen_mask, expected)
+
+
+def test_a_mechanism_sees_as_many_key_heads_as_query_heads():
+    attention = MeanOfSeen()
+    MultiHeadAttention(8, 4, 2, attention=attention)(torch.randn(2, 5, 8, generator=seeded()))
+    assert attention.n_heads == 4
+
+
+def test_a_function_becomes_a_mechanism_that_says_its_name():
+    function = as_mechanism(flash_attention)
+    assert isinstance(function, FunctionMechanism) and repr(function) == "FunctionMechanism(flash_attention)"
+    assert function.caches and not function.causal and not function.shared_query_key
+    assert as_mechanism(function) is function
+
+
+def test_a_function_made_causal_is_refused_with_the_reason():
+    for model in (MultiHeadAttention, Block):
+        with pytest.raises(ValueError, match=r"a model could not know .* give a Mechanism, such as FlashAttention"):
+            model(8, 2, attention=partial(flash_attention, causal=True))
+    assert MultiHeadAttention(8, 2, attention=partial(flash_attention, causal=False))
+
+
+@pytest.mark.parametrize("attention", ["flash", 3])
+def test_what_is_no_attention_is_refused(attention):
+    with pytest.raises(TypeError, match="attention must be a Mechanism or a function, got"):
+        MultiHeadAttention(8, 2, attention=attention)
+
+
+def test_a_fresh_mechanism_draws_its_own():
+    torch.manual_seed(0)
+    attention = ShawAttention(4, 3)
+    other = attention.fresh()
+    assert not torch.equal(attention.embedding.weight, other.embedding.weight)
+    assert fresh(flash_attention) is flash_attention and fresh(None) is None
+
+
+# --- whole layers in a block ------------------------------------------------------------------------
+
+
+LAYERS = {
+    "latent": lambda: LatentAttention(24, 3, 12, d_rotary=4),
+    "multi-head": lambda: MultiHeadAttention(24, 3, 1, bias=False),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_block_takes_a_layer_as_it_is(name):
+    torch.manual_seed(0)
+    layer, tokens = LAYERS[name](), torch.randn(2, 5, 24, generator=seeded())
+    assert isinstance(layer, AttentionLayer)
+    block = Block(24, 3, attention=layer)
+    assert block.attention is layer
+    normal = block.attention_norm(tokens)
+    expected = tokens + layer(normal, causal=True)[0]
+    expected = expected + block.feed_forward(block.feed_forward_norm(expected))
+    torch.testing.assert_close(block(tokens, causal=True)[0], expected)
+    assert DecoderBlock(24, 3, attention=layer).attention is layer
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_stacks_and_models_give_each_block_a_layer_with_weights_of_its_own(name):
+    torch.manual_seed(0)
+    layer = LAYERS[name]()
+    for model in (Encoder(24, 3, 2, attention=layer), Decoder(24, 3, 2, attention=layer),
+                  CausalLanguageModel(11, 24, 3, 2, attention=layer)):  # fmt: skip
+        own = [block.attention for block in model.blocks]
+        assert all(type(each) is type(layer) and each is not layer for each in own)
+        for parts in zip(*(each.parameters() for each in (layer, *own)), strict=True):
+            assert parts[0].shape == parts[1].shape
+            assert not torch.equal(parts[0], parts[1]) and not torch.equal(parts[1], parts[2])
+            bound = parts[0].abs().max().item()
+            assert 0.5 * bound < parts[1].abs().max().item() < 2 * bound  # drawn like the first
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@torch.no_grad()
+def test_a_language_model_of_layers_hides_the_future_and_writes_with_its_cache(name):
+    torch.manual_seed(0)
+    model = CausalLanguageModel(11, 24, 3, 2, attention=LAYERS[name]()).eval()
+    symbols = torch.randint(11, (2, 7), generator=seeded())
+    changed = symbols.clone()
+    changed[:, 4:] = (changed[:, 4:] + 1) % 11
+    torch.testing.assert_close(model(symbols)[0][:, :4], model(changed)[0][:, :4])
+    written = [model.generate(symbols, 20, temperature=0, use_cache=use) for use in (True, False)]
+    assert torch.equal(*written)
+
+
+@pytest.mark.parametrize(
+    ("message", "call"),
+    [
+        ("d_model = 16 and n_heads = 3, .* got 24, 3 and None", lambda: Block(16, 3, attention=LAYERS["latent"]())),
+        ("d_model = 24 and n_heads = 2, .* got 24, 3 and None", lambda: Block(24, 2, attention=LAYERS["latent"]())),
+        ("n_kv_heads left out, got 24, 3 and 1", lambda: Block(24, 3, 1, attention=LAYERS["multi-head"]())),
+        ("n_heads must divide d_model = 24, got 5", lambda: AttentionLayer(24, 5)),
+        ("n_heads must divide d_model = 24, got 0", lambda: AttentionLayer(24, 0)),
+    ],
+)
+def test_a_layer_that_does_not_fit_is_refused(message, call):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- flash as a mechanism ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attention", [FlashAttention, lambda: FlashAttention(causal=True), lambda: flash_attention])
+@torch.no_grad()
+def test_flash_decodes_with_a_cache(attention):
+    torch.manual_seed(0)
+    model = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=attention()).eval()
+    dense = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=scaled_dot_product_attention).eval()
+    dense.load_state_dict(model.state_dict())
+    symbols, caches = torch.randint(11, (2, 9), generator=seeded()), model.new_caches()
+    expected, _ = dense(symbols)
+    parts = [model(part, caches=caches)[0] for part in symbols.split([4, 3, 1, 1], dim=1)]
+    torch.testing.assert_close(torch.cat(parts, 1), expected, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(model(symbols)[0], expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("of_the_call", [False, True])
+def test_flash_makes_no_mask_for_the_future(monkeypatch, of_the_call):
+    def refuse(*sizes, device):
+        raise AssertionError("a mask was made")
+
+    monkeypatch.setattr("attention_course.masks.causal_mask", refuse)
+    layer = MultiHeadAttention(8, 2, attention=FlashAttention(causal=not of_the_call))
+    layer(torch.randn(2, 5, 8, generator=seeded()), causal=of_the_call)
+    with pytest.raises(AssertionError, match="a mask was made"):
+        MultiHeadAttention(8, 2, attention=flash_attention)(torch.randn(2, 5, 8, generator=seeded()), causal=True)
