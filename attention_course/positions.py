@@ -129,11 +129,11 @@ def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tenso
         ValueError: If `d_head` is odd.
     """
     angle = _angles(position, tokens.size(-1), base, "d_head")  # (n_tokens, d_head / 2)
-    # To turn a pair is to multiply it, as a complex number, by one of length 1. Half precision has no complex form.
+    # In half precision the sine of a late position would be off, and so would all that is turned by it.
     wide = tokens if tokens.dtype == torch.float64 else tokens.float()
-    pairs = torch.view_as_complex(wide.unflatten(-1, (-1, 2)))
-    turned = pairs * torch.complex(angle.cos(), angle.sin())
-    return torch.view_as_real(turned).flatten(-2).to(tokens.dtype)
+    even, odd = wide[..., 0::2], wide[..., 1::2]
+    turned = torch.stack([even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()], dim=-1)
+    return turned.flatten(-2).to(tokens.dtype)
 
 
 class RotaryAttention(Mechanism):
@@ -175,7 +175,13 @@ class ALiBiAttention(Mechanism):
     """
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
-        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`."""
+        """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`.
+
+        Raises:
+            ValueError: If there is no dimension of heads, whose slopes differ.
+        """
+        if query.dim() != 4:
+            raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
         query_position, key_position = _positions(query, key)
         distance = (query_position[:, None] - key_position).abs()  # (n_queries, n_keys)
         slopes = alibi_slopes(query.size(-3), device=query.device)[:, None, None]

@@ -92,6 +92,24 @@ def test_rotation_in_half_precision_turns_in_single(dtype):
     assert torch.equal(rotated, rotate(tokens.float(), position, base=10_000.0).to(dtype))
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_rotation_takes_any_layout_of_memory(dtype):
+    torch.manual_seed(0)
+    position, memory = torch.arange(5), torch.randn(2, 7, 11, dtype=torch.float64).to(dtype)
+    views = {
+        "odd offset": memory[:, 1:6, 1:7],
+        "transposed": memory.transpose(1, 2)[:, :5, :6],
+        "every other": memory[:, :5, ::2],
+        "expanded": memory[:, :1, :6].expand(2, 5, 6),
+    }
+    for view in views.values():
+        tokens = view.clone(memory_format=torch.contiguous_format)
+        assert torch.equal(rotate(view, position), rotate(tokens, position))
+        expected = rotate(tokens.double(), position)
+        torch.testing.assert_close(rotate(view, position), expected.to(dtype), atol=1e-5, rtol=0.01)
+        assert rotate(view, position).dtype == dtype
+
+
 def score_loop(name, mechanism, query, key):
     """Scores of one head in Python floats, straight from the papers' formulas; head 0 of 2."""
     offset = len(key) - len(query)
@@ -194,11 +212,15 @@ def test_slopes_are_the_papers():
     assert alibi_slopes(16).tolist() == pytest.approx([2 ** (-i / 2) for i in range(1, 17)])
 
 
+THREE_DIMS = torch.randn(3, 2, 5, 4)  # a batch of 2 would be taken for 2 heads
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     [
         ("d_model must be even", lambda: sinusoidal_encoding(3, 5)),
         ("d_head must be even", lambda: rotate(torch.ones(3, 5), torch.arange(3))),
+        ("query must have shape .batch, heads, tokens, d_head., got .2, 5, 4", lambda: ALiBiAttention()(*THREE_DIMS)),
         ("key must hold at least", lambda: RotaryAttention()(*random_tokens(5, 3))),
     ],
 )
