@@ -64,6 +64,8 @@ def _seconds(function: Callable[[], object]) -> float:
 def _wait_for_gpu() -> None:
     if torch.cuda.is_available():
         torch.cuda.synchronize()
+    elif torch.backends.mps.is_available():
+        torch.mps.synchronize()
 
 
 def peak_memory(function: Callable[[], object], device: torch.device | str = "cpu") -> int:

@@ -147,5 +147,8 @@ def curves(
 
 def _array(numbers) -> np.ndarray:
     if isinstance(numbers, torch.Tensor):
-        numbers = numbers.detach().cpu().numpy()
+        numbers = numbers.detach().cpu()
+        if numbers.dtype == torch.bfloat16:  # which NumPy does not know
+            numbers = numbers.float()
+        numbers = numbers.numpy()
     return np.asarray(numbers)

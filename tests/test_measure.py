@@ -21,6 +21,18 @@ def test_calls_are_made_in_turns_and_their_order_of_speed_is_seen():
         measure.time_calls({}, repeats=0)
 
 
+def test_what_works_behind_pythons_back_is_waited_for(monkeypatch):
+    waits = []
+    for backend, others in ((torch.cuda, torch.backends.mps), (torch.mps, torch.cuda)):
+        with monkeypatch.context() as patch:
+            available = torch.backends.mps if backend is torch.mps else torch.cuda
+            patch.setattr(available, "is_available", lambda: True)
+            patch.setattr(others, "is_available", lambda: False)
+            patch.setattr(backend, "synchronize", lambda name=backend.__name__: waits.append(name))
+            measure.time_calls({"": lambda: waits.append("call")}, repeats=1, warmup=0)
+    assert waits == ["torch.cuda", "call", "torch.cuda", "torch.mps", "call", "torch.mps"]
+
+
 def test_peak_memory_counts_what_is_alive_at_once():
     def two_then_one():
         first = torch.empty(1_000_000)  # 4 MB

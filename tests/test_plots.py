@@ -29,6 +29,15 @@ def test_heatmap_draws_the_weights_labels_and_gold():
     assert {patch.get_xy() for patch in ax.patches} == {(1, 0), (0, 1), (2, 1)}
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
+def test_heatmaps_and_curves_take_any_dtype(dtype):
+    weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=dtype)
+    drawn = plots.heatmap(weights, annotate=True).collections[0].get_array()
+    np.testing.assert_array_equal(np.asarray(drawn).ravel(), [0.25, 0.75, 1, 0])
+    (line,) = plots.curves([1, 2], {"one": weights[0]}, x_label="x", y_label="y").lines
+    assert line.get_ydata().tolist() == [0.25, 0.75]
+
+
 def test_curves_draw_the_mean_in_a_band_of_the_runs():
     ax = plots.curves([1, 2], {"one": [3, 4], "three": [[0, 0], [1, 5], [2, 1]]}, x_label="x", y_label="y")
     one, three = ax.lines
