@@ -48,7 +48,7 @@ class AdditiveAttention(nn.Module):
             TypeError: If the mask is not boolean.
             ValueError: If a width, the number of keys or the mask does not fit.
         """
-        _check(query, key, value, self.query_proj.in_features, self.key_proj.in_features)
+        _validate(query, key, value, self.query_proj.in_features, self.key_proj.in_features)
         if projected_key is None:
             projected_key = self.key_proj(key)
         hidden = self.query_proj(query).unsqueeze(-2) + projected_key.unsqueeze(-3)
@@ -104,7 +104,7 @@ class LuongAttention(nn.Module):
         """
         if self.score == "concat":
             return self.additive(query, key, value, mask)
-        _check(query, key, value, self.d_query, self.d_key)
+        _validate(query, key, value, self.d_query, self.d_key)
         if self.score == "general":
             key = self.weight(key)
         weights = masked_softmax(query @ key.transpose(-2, -1), mask)
@@ -114,7 +114,7 @@ class LuongAttention(nn.Module):
         return f"d_query={self.d_query}, d_key={self.d_key}, score={self.score!r}"
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor, d_query: int, d_key: int) -> None:
+def _validate(query: Tensor, key: Tensor, value: Tensor, d_query: int, d_key: int) -> None:
     for name, tensor, width in (("query", query, d_query), ("key", key, d_key)):
         if tensor.dim() < 2 or tensor.size(-1) != width:
             raise ValueError(f"{name} must have shape (..., tokens, {width}), got {tuple(tensor.shape)}")
