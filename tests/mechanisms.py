@@ -7,13 +7,13 @@ Definitions are plain, quadratic, and run in float64 on what the mechanism was g
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from attention_course import causal_mask, scaled_dot_product_attention
+from attention_course import scaled_dot_product_attention
 from attention_course.distributed import RingAttention
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout, block_sparse_attention
 from attention_course.efficient.chunked import chunked_attention
@@ -147,11 +147,8 @@ def latent(layer, query, key, value, mask, *, causal):
 
 def call_latent(layer, query, key, value, mask, *, causal):
     """The layer takes tokens that are not yet split into heads, and makes the values of the keys."""
-    if causal and (mask is None or mask.dtype == torch.bool):
-        future_hidden = causal_mask(query.size(-2), key.size(-2))
-        mask = future_hidden if mask is None else mask & future_hidden
     tokens = (each.transpose(1, 2).flatten(2) for each in (query, key))
-    return layer(*tokens, mask=mask)[0].unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
+    return layer(*tokens, mask=mask, causal=causal)[0].unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
 
 
 def call_grouped(attention, query, key, value, mask, *, causal):
@@ -175,9 +172,8 @@ def define_lsh(attention, query, key, value, mask):
     return lsh_attention(query, value, buckets, attention.bucket_size, mask, causal=attention.causal)[0]
 
 
-@cache
 def alone():
-    """This process as a group of its own, of one."""
+    """This process as a group of its own, of one; test_contract.py ends it."""
     if not dist.is_initialized():
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 

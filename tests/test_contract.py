@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import pytest
 import torch
+import torch.distributed as dist
 from mechanisms import BATCH, BFLOAT16, CASES, D_HEAD, FLOAT16, FLOAT32, FLOAT64, LONGEST, N_HEADS, seeded
 from torch import nn
 
@@ -23,6 +24,13 @@ ANY_NUMBER_OF_KEYS = "exact", "exact, with weights", "grouped", "flash", "chunke
 ANY_NUMBER_OF_KEYS += "linear", "Performer", "Linformer"
 WEIGHTLESS = "window", "block-sparse", "linear", "Performer", "LSH", "Linformer"
 DTYPES = pytest.mark.parametrize("dtype", [FLOAT64, FLOAT32, BFLOAT16, FLOAT16], ids=lambda dtype: str(dtype)[6:])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end_of_the_ring():
+    yield
+    if dist.is_initialized():
+        dist.destroy_process_group()
 
 
 def case_of(name, dtype):
