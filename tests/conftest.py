@@ -1,6 +1,7 @@
 """What tests of several folders share."""
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -34,10 +35,19 @@ def browser() -> Iterator:
         chromium.close()
 
 
-def pytest_collection_modifyitems(items: list) -> None:
-    """Keep what is opened once, a page of the site or a JupyterLab, with one of the workers."""
-    for item in items:
-        params = getattr(item, "callspec", None) and item.callspec.params
-        shared = params and (params.get("page_name") or params.get("page"))
-        if shared:
-            item.add_marker(pytest.mark.xdist_group(shared))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """With `--dist=loadgroup`, tests of one page or one JupyterLab, which is opened once, stay with one worker.
+
+    (pytest-xdist 3.8 does this by marks that it writes where pytest 9 no longer reads.)
+    """
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class TogetherScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            shared = re.search(r"[\w./]+\.html|JupyterLab \d", nodeid.partition("[")[2])
+            return shared[0] if shared else nodeid
+
+    return TogetherScheduling(config, log)
