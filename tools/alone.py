@@ -87,7 +87,7 @@ def main():
     with TemporaryDirectory(prefix="readers-") as temporary:
         folder = Path(temporary)
         commit = publish(folder / "published")
-        installed = run(COLAB / "bin" / "python", "-c", INSTALLED).strip()
+        installed = run(COLAB / "bin" / "python", "-I", "-c", INSTALLED).strip()
         copies = {name: lay_out(name, folder, commit, installed) for name in names()}
         pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--numprocesses={WORKERS}"]
         options = ["--dist=loadscope", "--nbval-lax", "--nbval-cell-timeout=600"]
