@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 import torch
-import torch.nn.functional as F
 
-from attention_course.distributed import RingAttention, attend_block, merge, zigzag_join, zigzag_split
+from attention_course.distributed import RingAttention, zigzag_join, zigzag_split
 from attention_course.distributed.zigzag import visible
 
 # Of numbers up to 4. Sums are kept in float32, so that half precision loses only what rounding the result loses.
@@ -155,30 +154,3 @@ def test_what_is_visible_is_the_causal_mask_and_equal_work(n_processes):
             assert torch.equal(seen, queries[:, None] >= keys)
             work[rank, (rank - source) % n_processes] = seen.sum()
     assert (work == work[0]).all()  # in each step alike
-
-
-@pytest.mark.parametrize("n_queries", [1, 256, 300])
-def test_a_block_knows_its_output_and_its_log_sum(n_queries):
-    query, key, value = (torch.randn(2, n, d, dtype=torch.float64) for n, d in ((n_queries, 4), (400, 4), (400, 3)))
-    output, log_sum = attend_block(query, key, value)
-    torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value))
-    torch.testing.assert_close(log_sum, (query @ key.mT / 2).logsumexp(-1, keepdim=True))
-    key, value = key[:, :n_queries], value[:, :n_queries]
-    output, _ = attend_block(query, key, value, causal=True)
-    torch.testing.assert_close(output, F.scaled_dot_product_attention(query, key, value, is_causal=True))
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e4])
-def test_blocks_merge_in_any_order(scale):
-    query, key, value = (torch.randn(n, 4, dtype=torch.float64) for n in (5, 12, 12))
-    query = query * scale
-    expected = F.scaled_dot_product_attention(query, key, value)
-    parts = [
-        attend_block(query, keys, values)
-        for keys, values in zip(key.split([1, 4, 7]), value.split([1, 4, 7]), strict=True)
-    ]
-    for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
-        merged = torch.zeros(5, 4, dtype=torch.float64), torch.full((5, 1), -torch.inf, dtype=torch.float64)
-        for part in order:
-            merged = merge(*merged, *parts[part])
-        torch.testing.assert_close(merged[0], expected)
