@@ -8,6 +8,10 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from attention_course.attention import scaled_dot_product_attention
+from attention_course.validation import validate_inputs
+
+
+WEIGHTS = 2**21  # in a chunk, unless its size is given: larger pieces of memory are fetched anew each time, and cleared
 
 
 def chunked_attention(
@@ -18,7 +22,7 @@ def chunked_attention(
     *,
     dropout: float = 0.0,
     need_weights: bool = False,
-    chunk_size: int = 128,
+    chunk_size: int | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """As `scaled_dot_product_attention`, in memory proportional to the number of keys.
 
@@ -31,8 +35,17 @@ def chunked_attention(
         mask: Boolean, broadcastable to `(..., n_queries, n_keys)`; `True` = may attend.
         dropout: As for `scaled_dot_product_attention`.
         need_weights: Whether to return the weights, which then are stored after all.
-        chunk_size: Queries at a time.
+        chunk_size: Queries at a time; if left out, as many as keep the weights of a chunk, of all heads, at 2**21.
+
+    Raises:
+        TypeError: As `scaled_dot_product_attention`.
+        ValueError: As `scaled_dot_product_attention`; if `chunk_size` is below 1.
     """
+    validate_inputs(query, key, value, mask)
+    if chunk_size is None:
+        chunk_size = max(1, WEIGHTS // max(1, query.shape[:-2].numel() * key.size(-2)))
+    if chunk_size < 1:
+        raise ValueError(f"chunk_size must be 1 or more, got {chunk_size}")
 
     def attend(queries, seen):
         return scaled_dot_product_attention(queries, key, value, seen, dropout=dropout)
