@@ -7,6 +7,7 @@ import torch
 
 from attention_course import Mechanism, MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
 from attention_course.efficient.flash import FlashAttention, flash_attention
+from attention_course.efficient.flex import FlexAttention
 from attention_course.efficient.latent import LatentAttention
 from attention_course.language_model import CausalLanguageModel
 from attention_course.mechanism import AttentionLayer, FunctionMechanism, as_mechanism, fresh
@@ -141,6 +142,30 @@ def test_a_language_model_of_layers_hides_the_future_and_writes_with_its_cache(n
 def test_a_layer_that_does_not_fit_is_refused(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+COMPILED = {
+    "dot product": lambda: None,
+    "flash": FlashAttention,
+    "flex": lambda: FlexAttention(causal=True),
+    "latent": lambda: LatentAttention(16, 2, 6, d_rotary=2),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # of the compiler about itself
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_language_model_compiles_as_one_graph(name):
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = CausalLanguageModel(11, 16, 2, 1, attention=COMPILED[name]())
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    for n_tokens in (9, 13):  # the second time sizes are symbols
+        symbols = torch.randint(11, (2, n_tokens), generator=seeded())
+        outputs = [each(symbols)[0] for each in (compiled, model)]
+        torch.testing.assert_close(*outputs, atol=1e-5, rtol=1e-5)
+        gradients = (torch.autograd.grad(each.square().sum(), model.parameters()) for each in outputs)
+        for mine, its in zip(*gradients, strict=True):
+            torch.testing.assert_close(mine, its, atol=1e-4, rtol=1e-4)
 
 
 # --- flash as a mechanism ------------------------------------------------------------------------------

@@ -17,6 +17,10 @@ def alibi(score, batch, head, query, key):
     return score - SLOPES[head] * (query - key).abs()
 
 
+def alibi_of_four(score, batch, head, query, key):
+    return score - alibi_slopes(4)[head] * (query - key).abs()
+
+
 def near(batch, head, query, key):
     return (query - key).abs() <= 4
 
@@ -131,6 +135,54 @@ def test_inside_a_language_model():
             torch.testing.assert_close(mine, its, atol=1e-4, rtol=1e-4)
     written = [model.generate(symbols[:, :3], 5, temperature=0) for model in models[1:]]
     assert torch.equal(*written)
+
+
+@torch.no_grad()
+def test_inside_a_language_model_it_hides_the_future_by_its_functions_and_decodes_with_a_cache(monkeypatch):
+    model = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=FlexAttention(alibi_of_four, causal=True)).eval()
+    plain = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=FlexAttention(alibi_of_four)).eval()
+    dense = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=ALiBiAttention()).eval()
+    symbols = torch.randint(11, (2, 9), generator=torch.Generator().manual_seed(0))
+    expected, _ = dense(symbols)
+    # Neither the model nor the layer makes a matrix for the future; the functions are asked.
+    monkeypatch.setattr("attention_course.masks.causal_mask", lambda *sizes, device: pytest.fail("a mask was made"))
+    for each in (model, plain):
+        each.load_state_dict(dense.state_dict())
+        caches = each.new_caches()
+        parts = [each(part, caches=caches)[0] for part in symbols.split([4, 3, 1, 1], dim=1)]
+        torch.testing.assert_close(torch.cat(parts, 1), expected, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(each(symbols)[0], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_the_block_mask_that_is_kept_is_of_the_same_call():
+    attention, tokens = FlexAttention(), inputs(40, 40)
+    shape, device = (2, N_HEADS, 40, 40), tokens[0].device
+    allowed = attention._functions(shape, None, True)[1]
+    kept = attention._blocks(allowed, shape, None, True, device)
+    assert attention._blocks(allowed, shape, None, True, device) is kept
+    attention.mask_mod = near
+    assert attention._blocks(attention._functions(shape, None, False)[1], shape, None, False, device) is not kept
+
+
+@pytest.mark.parametrize(("n_queries", "n_keys"), [(0, 3), (0, 0)])
+def test_no_queries_get_an_empty_output(n_queries, n_keys):
+    output, _ = FlexAttention(mask_mod=near, causal=True)(*inputs(n_queries, n_keys))
+    assert output.shape == (2, N_HEADS, n_queries, 8)
+
+
+@pytest.mark.parametrize("attention", [FlexAttention(), FlexAttention(mask_mod=near)])
+def test_long_vectors_in_float16(attention):
+    query, key, value = (each.half() for each in inputs(40, 40))
+    query, key = 120 * query.sign(), 120 * key.sign()
+    assert (query.double() @ key.double().mT).max() > torch.finfo(torch.float16).max
+    expected, _ = attention(query.double(), key.double(), value.double())
+    torch.testing.assert_close(attention(query, key, value)[0].double(), expected, atol=0.01, rtol=0.01)
+
+
+def test_only_cuda_takes_the_compiled_kernel(monkeypatch):
+    monkeypatch.setattr(flex, "_compiled", lambda: pytest.fail("the kernel was compiled"))
+    elsewhere = [each.to("meta") for each in inputs(40, 40)]  # no CPU either, as Apple's GPUs are none
+    assert FlexAttention(causal=True)(*elsewhere)[0].shape == (2, N_HEADS, 40, 8)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

@@ -114,6 +114,45 @@ def test_gradients(d_rotary, n_tokens):
     assert torch.autograd.gradcheck(lambda tokens: layer(tokens, mask=causal_mask(n_tokens))[0], (tokens,))
 
 
+@pytest.mark.parametrize(("d_model", "n_heads", "d_latent", "d_rotary"), [(21, 3, 5, 2), (15, 5, 7, 4), (9, 1, 1, 6)])
+@pytest.mark.parametrize("n_tokens", [1, 9])
+def test_odd_widths(d_model, n_heads, d_latent, d_rotary, n_tokens):
+    torch.manual_seed(0)
+    layer = LatentAttention(d_model, n_heads, d_latent, d_rotary=d_rotary).double()
+    tokens = torch.randn(2, n_tokens, d_model, dtype=torch.float64)
+    q = layer._turned(layer.query_proj(tokens).unflatten(-1, (n_heads, -1)).transpose(1, 2), 0)
+    latents = layer._turned(layer.down_proj(tokens).unsqueeze(1), 0)
+    forms = [form(q, latents, causal=True)[0] for form in (layer.expanded, layer.absorbed)]
+    torch.testing.assert_close(*forms)
+    torch.testing.assert_close(layer(tokens, causal=True)[0], layer.out_proj(forms[0].transpose(1, 2).flatten(-2)))
+
+
+@ROTARY
+@pytest.mark.parametrize("n_queries", [1, 5, 30, 40])
+def test_causal_is_the_causal_mask(d_rotary, n_queries):
+    layer, queries, keys = latent_layer(d_rotary), tokens_of(n_queries), tokens_of(40, seed=1)
+    padding = padding_mask(torch.tensor([40, 30]))
+    for given, mask in ((None, causal_mask(n_queries, 40)), (padding, causal_mask(n_queries, 40) & padding)):
+        for need_weights in (True, False):
+            got = layer(queries, keys, mask=given, causal=True, need_weights=need_weights)
+            expected = layer(queries, keys, mask=mask, need_weights=need_weights)
+            torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.parametrize("n_queries", [2, 30])  # absorbed, expanded
+def test_hidden_tokens_may_be_large(n_queries):
+    layer, queries, keys = latent_layer(), tokens_of(n_queries), tokens_of(40, seed=1)
+    mask, huge = padding_mask(torch.tensor([40, 30])), keys.clone()
+    huge[1, 30:] = 1e300 * keys[1, 30:].sign()
+    results = []
+    for given in (keys, huge):
+        given = given.requires_grad_()
+        output, _ = layer(queries, given, mask=mask)
+        results.append([output, *torch.autograd.grad(output.square().sum(), [given, *layer.parameters()])])
+    assert all(torch.equal(one, other) for one, other in zip(*results, strict=True))
+    assert results[1][1][1, 30:].eq(0).all()
+
+
 def test_the_form_is_the_one_that_multiplies_less(monkeypatch):
     layer, called = latent_layer(), []
     for name in ("expanded", "absorbed"):
@@ -126,12 +165,14 @@ def test_the_form_is_the_one_that_multiplies_less(monkeypatch):
     assert called == ["absorbed", "absorbed", "expanded"]
 
 
+SHORT_KEYS = tokens_of(3), tokens_of(4)[..., :20]
+
+
 @ROTARY
 def test_a_language_model_writes_the_same_with_its_cache(d_rotary):
     torch.manual_seed(0)
-    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2)
-    for block in model.blocks:
-        block.attention = LatentAttention(D_MODEL, N_HEADS, D_LATENT, d_rotary=d_rotary)
+    attention = LatentAttention(D_MODEL, N_HEADS, D_LATENT, d_rotary=d_rotary)
+    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2, attention=attention)
     symbols = torch.randint(11, (2, 7), generator=torch.Generator().manual_seed(0))
     model(symbols)[0].logsumexp(-1).sum().backward()
     assert all(parameter.grad.abs().sum() > 0 for parameter in model.blocks.parameters())
@@ -148,6 +189,8 @@ def test_a_language_model_writes_the_same_with_its_cache(d_rotary):
         ("n_heads must divide d_model = 24, got 5", lambda: LatentAttention(24, 5, 8)),
         ("d_latent must be 1 or more", lambda: LatentAttention(24, 3, 0)),
         ("d_rotary even, 0 or more, got 8 and 3", lambda: LatentAttention(24, 3, 8, d_rotary=3)),
+        ("key must have shape .batch, tokens, 24., got .2, 4, 20", lambda: latent_layer()(*SHORT_KEYS)),
+        ("same batch size, got 2, 1 and 1", lambda: latent_layer()(tokens_of(3), tokens_of(4)[:1])),
         ("value must be left out", lambda: latent_layer()(tokens_of(3), tokens_of(4), tokens_of(4, seed=1))),
     ],
 )
