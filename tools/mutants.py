@@ -48,7 +48,7 @@ TESTS = {
     "validation.py": ["test_attention.py", "test_fused.py"],
     "efficient/block_sparse.py": [*MODELS, *contract("block")],
     "efficient/chunked.py": [*MODELS, *contract("chunked")],
-    "efficient/flash.py": [*MODELS, "test_mechanism.py", *contract("flash")],
+    "efficient/flash.py": ["efficient/test_flash.py", *MODELS, "test_mechanism.py", *contract("flash")],
     "efficient/flash_triton.py": ["efficient/test_flash_triton.py"],
     "efficient/flex.py": ["efficient/test_flex.py", *contract("flex")],
     "efficient/inputs.py": ["efficient/test_linear.py", *MODELS, *contract("linear", "window", "LSH")],
@@ -59,7 +59,7 @@ TESTS = {
     "efficient/performer.py": ["efficient/test_performer.py", *MODELS, *contract("Performer")],
     "efficient/reformer.py": ["efficient/test_reformer.py", *MODELS, *contract("LSH")],
     "efficient/running_sums.py": ["efficient/test_linear.py", *contract("linear", "Performer")],
-    "efficient/tiles.py": ["efficient/test_exact.py", *contract("flash", "ring")],
+    "efficient/tiles.py": ["efficient/test_tiles.py", "efficient/test_flash.py", *contract("flash", "ring")],
     "distributed/ring.py": ["test_ring.py"],
     "distributed/zigzag.py": ["test_ring.py"],
 }

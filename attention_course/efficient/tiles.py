@@ -54,7 +54,7 @@ def attend_block(
                 weights = tile.sub_(new_largest).exp_()
                 shrink = (largest - new_largest).exp_()
                 total.mul_(shrink).add_(weights.sum(-1, keepdim=True))
-                out.mul_(shrink).baddbmm_(weights, v)
+                torch.baddbmm(out.mul_(shrink), weights, v, out=out)
                 largest = new_largest
             output[heads, rows] = out.div_(total.clamp_min(torch.finfo(total.dtype).tiny))
             log_sum[heads, rows] = largest + total.log()
@@ -159,7 +159,8 @@ class _Scores:
 def _product(left: Tensor, right: Tensor, buffer: Tensor, scale: float = 1.0) -> Tensor:
     """`scale * left @ right.transpose(1, 2)`, in memory that is used again and so stays in the cache."""
     shape = (*left.shape[:2], right.size(1))
-    return buffer[: math.prod(shape)].view(shape).baddbmm_(left, right.transpose(1, 2), beta=0, alpha=scale)
+    product = buffer[: math.prod(shape)].view(shape)
+    return torch.baddbmm(product, left, right.transpose(1, 2), beta=0, alpha=scale, out=product)
 
 
 def _flat(tensor: Tensor) -> Tensor:
