@@ -16,7 +16,7 @@ def fused_attention(
     *,
     causal: bool = False,
     scale: float,
-    dropout: float = 0.0,
+    dropout: float,
 ) -> Tensor:
     """The output of `scaled_dot_product_attention` from a kernel that never stores the weights.
 

@@ -262,3 +262,9 @@ def test_a_query_that_sees_nothing_gets_zeros_on_a_gpu():
         output.sum().backward()
         assert output[:, :, 3].eq(0).all() and output.isfinite().all()
         assert all(tensor.grad.isfinite().all() for tensor in inputs)
+
+
+def test_a_layer_has_biases_in_all_its_projections_or_in_none():
+    for bias, expected in ((True, 4), (False, 0)):
+        names = [name for name, _ in MultiHeadAttention(8, 2, bias=bias).named_parameters()]
+        assert sum(name.endswith("bias") for name in names) == expected

@@ -195,3 +195,11 @@ def test_flash_makes_no_mask_for_the_future(monkeypatch, of_the_call):
     layer(torch.randn(2, 5, 8, generator=seeded()), causal=of_the_call)
     with pytest.raises(AssertionError, match="a mask was made"):
         MultiHeadAttention(8, 2, attention=flash_attention)(torch.randn(2, 5, 8, generator=seeded()), causal=True)
+
+
+@torch.no_grad()
+def test_a_function_as_a_mechanism_gives_weights_if_they_are_asked_for():
+    attention, tokens = as_mechanism(scaled_dot_product_attention), torch.randn(1, 2, 3, 4, generator=seeded())
+    assert attention(tokens, tokens, tokens)[1] is None
+    _, weights = attention(tokens, tokens, tokens, need_weights=True)
+    torch.testing.assert_close(weights, (tokens @ tokens.mT / 2).softmax(-1))

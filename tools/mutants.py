@@ -45,7 +45,7 @@ TESTS = {
     "masks.py": ["test_masks.py"],
     "mechanism.py": ["test_mechanism.py", "test_cache.py", "test_attention.py"],
     "positions.py": ["test_positions.py"],
-    "validation.py": ["test_attention.py", "test_fused.py"],
+    "validation.py": ["test_validation.py", "test_attention.py"],
     "efficient/block_sparse.py": [*MODELS, *contract("block")],
     "efficient/chunked.py": [*MODELS, *contract("chunked")],
     "efficient/flash.py": ["efficient/test_flash.py", *MODELS, "test_mechanism.py", *contract("flash")],
