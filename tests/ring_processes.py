@@ -17,7 +17,7 @@ from attention_course import MultiHeadAttention, causal_mask, measure
 from attention_course.distributed import RingAttention, zigzag_split
 from attention_course.language_model import CausalLanguageModel
 
-LOCAL_TOKENS = 280  # more than a tile of queries, and not a multiple of one
+LOCAL_TOKENS = 520  # more than a tile of queries, and not a multiple of one
 
 
 def random(*shape, seed=0):
