@@ -3,9 +3,11 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.utils.flop_counter import FlopCounterMode
 
 from attention_course import causal_mask, scaled_dot_product_attention
 from attention_course.efficient import tiles
+from attention_course.efficient.flash import flash_attention
 from attention_course.efficient.tiles import attend_block, differentiate_block, merge
 
 
@@ -90,6 +92,19 @@ def test_half_precision_is_summed_in_float32(dtype):
     ):
         assert mine.dtype == torch.float32
         torch.testing.assert_close(mine.double(), exact, atol=1e-5, rtol=1e-5)
+
+
+def test_no_more_is_multiplied_than_scores_ask_for_and_later_tiles_are_skipped():
+    n, d = 4 * tiles.ROWS, 8
+    tokens = [torch.randn(1, 1, n, d, requires_grad=True) for _ in range(3)]
+    tile_share = (4 * 5 / 2) / 4**2  # the lower triangle of tiles, with its diagonal
+    for causal, share in ((False, 1), (True, tile_share)):
+        with FlopCounterMode(display=False) as forward:
+            output, _ = flash_attention(*tokens, causal=causal)
+        with FlopCounterMode(display=False) as backward:
+            output.sum().backward()
+        assert forward.get_total_flops() == 4 * n**2 * d * share
+        assert backward.get_total_flops() == 10 * n**2 * d * share  # the scores anew, and two products for each of two
 
 
 def test_a_tile_of_scores_is_made_in_the_same_memory_for_as_many_heads_as_have_room(monkeypatch):
