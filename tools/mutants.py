@@ -47,7 +47,7 @@ TESTS = {
     "positions.py": ["test_positions.py"],
     "validation.py": ["test_validation.py", "test_attention.py"],
     "efficient/block_sparse.py": [*MODELS, *contract("block")],
-    "efficient/chunked.py": [*MODELS, *contract("chunked")],
+    "efficient/chunked.py": ["efficient/test_chunked.py", *MODELS, *contract("chunked")],
     "efficient/flash.py": ["efficient/test_flash.py", *MODELS, "test_mechanism.py", *contract("flash")],
     "efficient/flash_triton.py": ["efficient/test_flash_triton.py"],
     "efficient/flex.py": ["efficient/test_flex.py", *contract("flex")],
