@@ -279,6 +279,16 @@ def test_what_it_cannot_do_is_refused(name):
             attention(query, key, value, mask)
     with pytest.raises(ValueError, match="batch, heads, tokens, d_head"):
         attention(query[0], key[0], value[0])
+    with pytest.raises(ValueError, match="same n_keys, got 10 in key and 9 in value"):
+        attention(query, key, value[..., :9, :])
+
+
+@pytest.mark.parametrize("name", [f"{name}, causal" for name in WEIGHTLESS if name != "Linformer"])
+def test_a_causal_one_needs_keys_of_the_same_tokens(name):
+    case, attention = case_of(name, FLOAT32)
+    query, key, value = tokens_of(case, 10, FLOAT32)
+    with pytest.raises(ValueError, match="key must have as many tokens as query, 7, got 10"):
+        attention(query[..., :7, :], key, value)
 
 
 @MASKED
