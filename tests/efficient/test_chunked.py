@@ -50,6 +50,7 @@ def test_empty_sequences_give_empty_results_and_zeros(n_queries, n_keys):
     [
         ("chunk_size must be 1 or more, got 0", {"chunk_size": 0}),
         ("mask must broadcast", {"mask": torch.ones(3, 4).bool()}),
+        ("mask must broadcast", {"mask": torch.ones(7, 5).bool(), "chunk_size": 2}),
         ("dropout must lie", {"dropout": -3}),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_course import MultiHeadAttention, padding_mask, training
+from attention_course import KVCache, MultiHeadAttention, padding_mask, training
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.efficient.flash import flash_attention
@@ -173,6 +173,12 @@ def test_caches_are_refused(name):
         model.generate(symbols(1, 3), 2)
     with pytest.raises(ValueError, match="cache must be None"):
         model(symbols(1, 3), caches=model.new_caches())
+
+
+def test_a_layer_whose_slots_blend_the_whole_sequence_takes_no_cache():
+    layer = MultiHeadAttention(D_MODEL, N_HEADS, attention=LinformerAttention(40, 8))
+    with pytest.raises(ValueError, match="cache must be None.*LinformerAttention works on whole sequences"):
+        layer(torch.zeros(1, 3, D_MODEL), cache=KVCache())
 
 
 @every("name", sorted(CAUSAL | {"Linformer": None}))
