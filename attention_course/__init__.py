@@ -2,6 +2,7 @@
 
 from attention_course.attention import MultiHeadAttention, scaled_dot_product_attention
 from attention_course.cache import KVCache
+from attention_course.claims import claim
 from attention_course.environment import setup
 from attention_course.exercises import check
 from attention_course.masks import causal_mask, padding_mask, prefix_mask, sliding_window_mask
@@ -16,6 +17,7 @@ __all__ = [
     "MultiHeadAttention",
     "causal_mask",
     "check",
+    "claim",
     "padding_mask",
     "prefix_mask",
     "scaled_dot_product_attention",

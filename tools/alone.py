@@ -23,12 +23,13 @@ print(json.dumps({one.name: one.version for one in importlib.metadata.distributi
 
 CLOCK = "import time; alone_since = time.perf_counter()"
 PROBE = """\
-import importlib.metadata, json, resource, sys, time
+import importlib.metadata, json, os, resource, sys, time
 
 alone_took = time.perf_counter() - alone_since
 origin = json.loads(importlib.metadata.distribution("attention_course").read_text("direct_url.json"))
 assert origin["vcs_info"]["commit_id"] == {commit!r}, origin
 assert sys.prefix == {prefix!r}, sys.prefix
+assert os.environ["COURSE_STRICT"] == "1", "a claim that does not hold would go unnoticed"
 before = json.loads({installed!r})
 after = {{name: importlib.metadata.version(name) for name in before}}
 assert after == before, "the notebook replaced what was installed"
@@ -54,6 +55,7 @@ def surroundings(published, jupyter):
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return kept | {
         "OMP_NUM_THREADS": "1",
+        "COURSE_STRICT": "1",
         "JUPYTER_PATH": str(jupyter),
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.{published.as_uri()}.insteadOf",
