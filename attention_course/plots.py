@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 
-# Okabe & Ito's colours, told apart by people with every kind of colour vision. Yellow and
-# light blue are left out: they vanish on a white page.
-COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000"]
+from attention_course.arrays import as_array
+from attention_course.palette import BLACK, BLUE, GREEN, ORANGE, PINK
+
+COLORS = [BLUE, ORANGE, GREEN, PINK, BLACK]
 MARKERS = ["o", "s", "^", "D", "v"]
 
 
@@ -69,7 +69,7 @@ def heatmap(
     Raises:
         ValueError: If the weights are not a matrix, or labels or gold do not fit it.
     """
-    weights = _array(weights)
+    weights = as_array(weights)
     if weights.ndim != 2:
         raise ValueError(f"weights must have shape (n_queries, n_keys), got {weights.shape}")
     for name, labels, size in (("queries", queries, weights.shape[0]), ("keys", keys, weights.shape[1])):
@@ -95,7 +95,7 @@ def heatmap(
     )
     ax.tick_params(axis="y", rotation=0)
     if gold is not None:
-        _frame(ax, _array(gold), weights.shape)
+        _frame(ax, as_array(gold), weights.shape)
     ax.set_title(title)
     return ax
 
@@ -104,7 +104,7 @@ def _frame(ax: Axes, gold: np.ndarray, shape: tuple[int, int]) -> None:
     if gold.shape != shape:
         raise ValueError(f"gold must have the weights' shape {shape}, got {gold.shape}")
     for row, column in np.argwhere(gold):
-        frame = plt.Rectangle((column, row), 1, 1, fill=False, edgecolor="#D55E00", linewidth=2)
+        frame = plt.Rectangle((column, row), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2)
         ax.add_patch(frame)
 
 
@@ -132,7 +132,7 @@ def curves(
     """
     ax = ax or plt.subplots()[1]
     for index, (name, numbers) in enumerate(lines.items()):
-        runs = np.atleast_2d(_array(numbers))
+        runs = np.atleast_2d(as_array(numbers))
         if runs.shape[-1] != len(x):
             raise ValueError(f"line {name!r} must have {len(x)} points (x), got {runs.shape[-1]}")
         color, marker = COLORS[index % len(COLORS)], MARKERS[index % len(MARKERS)]
@@ -143,12 +143,3 @@ def curves(
     if len(lines) > 1:
         ax.legend()
     return ax
-
-
-def _array(numbers) -> np.ndarray:
-    if isinstance(numbers, torch.Tensor):
-        numbers = numbers.detach().cpu()
-        if numbers.dtype == torch.bfloat16:  # which NumPy does not know
-            numbers = numbers.float()
-        numbers = numbers.numpy()
-    return np.asarray(numbers)

@@ -1,0 +1,5 @@
+"""Schematics of the lessons, drawn from a run where there is a model: one file a lesson, on the kit in `diagram.py`."""
+
+from attention_course.diagrams.diagram import Area, Diagram
+
+__all__ = ["Area", "Diagram"]
