@@ -9,6 +9,7 @@ from jupyter_cache import get_cache
 from pybtex.database import parse_file
 
 SETUP = """\
+# @title Set up the course
 # Where attention_course is missing (Colab), install it; torch and numpy stay as they are.
 from importlib.util import find_spec
 
