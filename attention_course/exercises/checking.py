@@ -11,6 +11,7 @@ from attention_course.exercises.running import NoNumbers, run
 SIZES = (2, 3, 4, 5, 6, 7)
 SEED = 0
 LENGTH = 1_500  # of a message: a screen
+NOT_MENDED = "This still does what the given code does. Find what is wrong in it, and mend it."
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,15 @@ class Exercise:
             tell the misconceptions apart: no saturated softmax, no two dimensions of one size. Every
             argument varies with `size`, and a batch of one is among them.
         misconceptions: Wrong answers to recognise.
+        given: Where the question is to mend code that is wrong, that code: whatever behaves like it on every
+            input was not attempted yet.
     """
 
     id: str
     reference: Callable
     inputs: Callable[[int, torch.Generator], tuple]
     misconceptions: tuple[Misconception, ...]
+    given: Callable | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,8 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
     Args:
         exercise: What was asked.
         answer: A function with the reference's arguments, or its value where there are none.
-            `...`, given or returned, means that something is left to do, and so does `raise NotImplementedError`.
+            `...`, given or returned, means that something is left to do, and so does `raise NotImplementedError`,
+            or wrong code that was given and still behaves as it did.
         seed: Draws the inputs. Each must name every misconception.
     """
     generator = torch.Generator().manual_seed(seed)
@@ -95,11 +100,17 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
     wrong = [index for index in range(len(inputs)) if difference(got[index], expected[index])]
     if not wrong:
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
+    if exercise.given and _same(got, run(exercise.given, inputs)):
+        return Verdict(exercise.id, "not attempted", NOT_MENDED)
     for misconception in exercise.misconceptions:
-        if not any(map(difference, got, run(misconception.function, inputs))):
+        if _same(got, run(misconception.function, inputs)):
             return Verdict(exercise.id, "wrong", misconception.message, misconception.name)
     first = wrong[0]
     return Verdict(exercise.id, "wrong", _report(exercise, inputs[first], got[first], expected[first]))
+
+
+def _same(got: list, expected: list) -> bool:
+    return not any(map(difference, got, expected))
 
 
 def _unfinished(outcome) -> bool:

@@ -117,6 +117,12 @@ def _with_join(join):
     return wrong
 
 
+def _wrong_scale_and_join(query, key, value, n_heads):
+    """Handed out to be mended."""
+    q, k, v = (split_heads(projected, n_heads) for projected in (query, key, value))
+    return _attend(q, k, v, query.size(-1)).reshape(query.shape)
+
+
 MULTI_HEAD = Exercise(
     "multi_head.attention",
     multi_head,
@@ -132,7 +138,7 @@ MULTI_HEAD = Exercise(
             lambda query, key, value, n_heads: _join(
                 _attend(*(split_heads(projected, n_heads) for projected in (query, key, value)), query.size(-1))
             ),
-            "You divided by the square root of d_model. A score is now a sum of d_head products: scale for those.",
+            "The division is by the square root of d_model. A score is now a sum of d_head products: scale for those.",
         ),
         Misconception(
             "split by view",
@@ -142,7 +148,7 @@ MULTI_HEAD = Exercise(
         Misconception(
             "joined by view",
             _with_join(lambda heads: heads.reshape(len(heads), heads.size(2), -1)),
-            "The heads came out right, but you joined them by a view: undo the transpose before you flatten.",
+            "The heads come out right, but they are joined by a view: undo the transpose before you flatten.",
         ),
         Misconception(
             "heads interleaved",
@@ -161,6 +167,7 @@ MULTI_HEAD = Exercise(
             "You reshape keys and values with the number of queries. In cross-attention the two differ.",
         ),
     ),
+    given=_wrong_scale_and_join,
 )
 
 

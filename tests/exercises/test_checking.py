@@ -9,7 +9,7 @@ import torch
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
-from attention_course.exercises.checking import LENGTH, Exercise, judge
+from attention_course.exercises.checking import LENGTH, NOT_MENDED, Exercise, judge
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
@@ -35,6 +35,15 @@ def test_the_reference_passes_on_as_many_inputs_as_the_instructors_page_says(exe
 @each_exercise
 def test_an_untouched_stub_is_no_error(exercise):
     assert check(exercise.id, lambda *arguments: ...).status == "not attempted"
+
+
+@pytest.mark.parametrize(
+    "exercise", [exercise for exercise in EXERCISES if exercise.given], ids=lambda exercise: exercise.id
+)
+def test_given_code_is_not_attempted_by_every_seed(exercise):
+    for seed in range(4):
+        verdict = judge(exercise, exercise.given, seed)
+        assert (verdict.status, verdict.message) == ("not attempted", NOT_MENDED), seed
 
 
 @each_exercise
@@ -68,6 +77,21 @@ def test_a_stub_that_raises_is_not_attempted():
         raise NotImplementedError
 
     assert check(JACOBIAN, answer).status == "not attempted"
+
+
+@pytest.mark.parametrize(
+    ("given", "answer", "status"),
+    [
+        (lambda x: x + 1, lambda x: 1 + x, "not attempted"),
+        (lambda x: x[99], lambda x: x[99], "not attempted"),
+        (lambda x: x + 1, lambda x: x + 3, "wrong"),
+        (lambda x: x[99], lambda x: x[98], "wrong"),
+        (lambda x: x + 1, lambda x: x + 2, "passed"),
+    ],
+)
+def test_given_code_is_attempted_once_it_behaves_otherwise(given, answer, status):
+    exercise = Exercise("test.given", lambda x: x + 2, lambda size, generator: (torch.ones(size),), (), given)
+    assert judge(exercise, answer).status == status
 
 
 def test_what_pytorch_has_not_implemented_is_an_attempt():

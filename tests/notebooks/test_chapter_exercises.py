@@ -7,6 +7,7 @@ from pathlib import Path
 from IPython.core.inputtransformer2 import TransformerManager
 
 from attention_course.exercises import CHAPTERS, chapter_exercises, check
+from attention_course.exercises.checking import NOT_MENDED
 
 PARTS = {
     "minutes": r"\d+ min",
@@ -56,14 +57,18 @@ def imported(notebook):
     return names
 
 
-def statuses(notebook, code_of):
-    """How each exercise is judged after some code of its own has run."""
+def verdicts(notebook, code_of):
+    """The verdict on each exercise after some code of its own has run."""
     judged = {}
     for exercise, (cell, call, prose) in exercises(notebook).items():
         names = imported(notebook) | {"check": check}
         exec(compile(code_of(cell, prose), exercise, "exec"), names)
-        judged[exercise] = eval(compile(ast.Expression(call), exercise, "eval"), names).status
+        judged[exercise] = eval(compile(ast.Expression(call), exercise, "eval"), names)
     return judged
+
+
+def statuses(notebook, code_of):
+    return {exercise: verdict.status for exercise, verdict in verdicts(notebook, code_of).items()}
 
 
 def test_chapter_and_package_know_the_same_exercises(chapter, notebook):
@@ -74,9 +79,9 @@ def test_every_chapter_with_exercises_is_in_the_book(chapter_names):
     assert set(CHAPTERS) <= {Path(name).stem for name in chapter_names}
 
 
-def test_there_is_enough_to_do(chapter, notebook):
+def test_each_page_checks_an_exercise_and_knows_what_goes_wrong_in_it(chapter, notebook):
     known = chapter_exercises(Path(chapter).stem)
-    assert len(known) >= 4
+    assert known
     assert [name for name, exercise in known.items() if len(exercise.misconceptions) < 4] == []
 
 
@@ -93,6 +98,13 @@ def test_every_exercise_has_all_its_parts(chapter, notebook):
 def test_an_untouched_stub_is_not_attempted(chapter, notebook):
     judged = statuses(notebook, lambda cell, prose: parse(cell))
     assert judged == dict.fromkeys(judged, "not attempted")
+
+
+def test_a_stub_to_be_mended_holds_the_given_code(chapter, notebook):
+    known = chapter_exercises(Path(chapter).stem)
+    untouched = verdicts(notebook, lambda cell, prose: parse(cell))
+    handed_out = {exercise for exercise, verdict in untouched.items() if verdict.message == NOT_MENDED}
+    assert handed_out == {name for name, exercise in known.items() if exercise.given}
 
 
 def test_the_printed_solution_passes(chapter, notebook):
