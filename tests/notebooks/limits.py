@@ -1,0 +1,145 @@
+"""How long a lesson is, measured on its notebook: `python tests/notebooks/limits.py chapters/multi_head.ipynb`."""
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from folds import is_folded
+
+WORDS_A_MINUTE = 150
+CODE_LINES_A_MINUTE = 10
+
+MOST_WORDS = 1500
+MOST_CODE_LINES = 200
+MOST_CELL_LINES = 25
+LONGEST_LINE = 76
+MOST_MINUTES = 45
+MOST_CLAIMS = 8
+
+FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+FOLDED_TEXT = re.compile(r"<details>.*?</details>", re.DOTALL)
+MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
+LINK_TARGET = re.compile(r"\]\([^)]*\)")
+TAG = re.compile(r"<[^>]*>|<!--.*?-->", re.DOTALL)
+WORD = re.compile(r"\S*\w\S*")
+
+EXERCISES = "Exercises"
+PAPERS = "Papers"
+EXERCISE = re.compile(
+    r"^### (?P<number>\d+)\. .+ \((?P<open>open, )?(?P<minutes>\d+) min, difficulty (?P<difficulty>[123]) of 3\)$",
+    re.MULTILINE,
+)
+STATED = re.compile(r"\*\*About (\d+) minutes\.\*\*")
+
+
+@dataclass
+class Part:
+    """A code cell, or a piece of Markdown without the code printed in it, and the `##` heading it stands under."""
+
+    section: str
+    cell: dict | None = None
+    text: str = ""
+
+
+def parts(notebook):
+    """A notebook from top to bottom."""
+    section, found = "", []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            found.append(Part(section, cell=cell))
+        else:
+            for text in re.split(r"(?m)^(?=## )", FENCED.sub("", source)):
+                heading = re.match(r"## (.*)", text)
+                section = heading[1].strip() if heading else section
+                found.append(Part(section, text=text))
+    return found
+
+
+def markdown(notebook):
+    """All of a notebook's Markdown, without the code printed in it."""
+    return "\n\n".join(part.text for part in parts(notebook) if part.cell is None)
+
+
+def words(notebook):
+    """The words to read: what is folded, the exercises and the list of papers are left out; a formula is a word."""
+    read = [part.text for part in parts(notebook) if part.section not in (EXERCISES, PAPERS)]
+    text = MATHS.sub("formula", FOLDED_TEXT.sub("", "\n\n".join(read)))
+    return len(WORD.findall(TAG.sub(" ", LINK_TARGET.sub("]", text))))
+
+
+def lines(cell):
+    """The lines of a code cell."""
+    return "".join(cell["source"]).splitlines()
+
+
+def visible_cells(notebook):
+    """The code cells that stand open."""
+    return [part.cell for part in parts(notebook) if part.cell and not is_folded(part.cell)]
+
+
+def code_lines(notebook):
+    """How many lines of code stand open before and after the exercises."""
+    open_cells = [part for part in parts(notebook) if part.cell and not is_folded(part.cell)]
+    return sum(len(lines(part.cell)) for part in open_cells if part.section != EXERCISES)
+
+
+def long_cells(notebook):
+    """The first lines of open cells that are too long, with their numbers of lines."""
+    sources = [lines(cell) for cell in visible_cells(notebook)]
+    return [(source[0], len(source)) for source in sources if len(source) > MOST_CELL_LINES]
+
+
+def long_lines(notebook):
+    """The lines of open cells that are too wide for a page."""
+    return [line for cell in visible_cells(notebook) for line in lines(cell) if len(line) > LONGEST_LINE]
+
+
+def exercises(notebook):
+    """The headings of the exercises: matches with `number`, `open`, `minutes` and `difficulty`."""
+    text = "\n\n".join(part.text for part in parts(notebook) if part.section == EXERCISES)
+    return list(EXERCISE.finditer(text))
+
+
+def exercise_minutes(notebook):
+    """What the exercises take, as they say; an open task takes as long as its reader likes."""
+    return sum(int(exercise["minutes"]) for exercise in exercises(notebook) if not exercise["open"])
+
+
+def minutes(notebook):
+    """What a lesson takes: reading, code, and exercises."""
+    reading = words(notebook) / WORDS_A_MINUTE + code_lines(notebook) / CODE_LINES_A_MINUTE
+    return reading + exercise_minutes(notebook)
+
+
+def stated_minutes(notebook):
+    """What a lesson says it takes; `None` where it does not."""
+    stated = STATED.search(markdown(notebook))
+    return stated and int(stated[1])
+
+
+def open_claims(notebook):
+    """How many claims stand in open cells."""
+    return sum("".join(cell["source"]).count("claim(") for cell in visible_cells(notebook))
+
+
+def main():
+    """Print what the limits are about."""
+    for path in sys.argv[1:]:
+        notebook = json.loads(Path(path).read_text(encoding="utf-8"))
+        print(path)
+        print(f"  words outside exercises, folds and papers: {words(notebook)} (at most {MOST_WORDS})")
+        print(f"  open lines of code outside exercises:      {code_lines(notebook)} (at most {MOST_CODE_LINES})")
+        print(f"  minutes of the exercises as stated:        {exercise_minutes(notebook)}")
+        print(f"  minutes: {minutes(notebook):.0f}; stated: {stated_minutes(notebook)} (at most {MOST_MINUTES})")
+        print(f"  claims in open cells: {open_claims(notebook)} (at most {MOST_CLAIMS})")
+        for first_line, n_lines in long_cells(notebook):
+            print(f"  {n_lines} lines (at most {MOST_CELL_LINES}) in the open cell: {first_line}")
+        for line in long_lines(notebook):
+            print(f"  {len(line)} characters (at most {LONGEST_LINE}): {line}")
+
+
+if __name__ == "__main__":
+    main()
