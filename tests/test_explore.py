@@ -111,7 +111,7 @@ def close_figures():
         (r"grid must have at most 200 frames, got 225", lambda: frames(grid={"a": range(15), "b": range(15)})),
         (r"label must be a name for each", lambda: frames(grid={"a": [1, 2], "b": [1, 2]}, label="both")),
         (r"label must name sliders of grid \['height'\], got \['width'\]", lambda: frames(label={"width": "w"})),
-        (r"function\(height=1.0\) left none", lambda: frames(function=lambda height: None)),
+        (r"function\(height=1.0\) did neither", lambda: frames(function=lambda height: None)),
         (r"steps must be at least 2 pairs", lambda: steps(steps=[("Only this.", draw_bar)])),
         (r"step 2 must have a caption, got ''", lambda: steps(steps=[("First.", draw_bar), ("", draw_bar)])),
     ],

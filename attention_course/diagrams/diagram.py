@@ -224,9 +224,10 @@ class Diagram:
         """The picture as one SVG element, the same bytes whenever it is drawn."""
         title, _, description = self.alt.strip().partition(". ")
         return (
-            f'<svg class="course-diagram" role="img" viewBox="0 0 {self.width:g} {self.height:g}" '
-            f'width="{self.width:g}" height="{self.height:g}" fill="none" color="currentColor" font-size="{TEXT}" '
-            f'font-family="system-ui, sans-serif"><title>{escape(title)}</title><desc>{escape(description)}</desc>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="course-diagram" role="img" '
+            f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}" height="{self.height:g}" '
+            f'fill="none" font-size="{TEXT}" font-family="system-ui, sans-serif">'
+            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
             f"{''.join(self._parts)}</svg>"
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from attention_course.arrays import as_array
 from attention_course.attention import masked_softmax
 from attention_course.explore.controls import HIGHEST_TEMPERATURE, LOWEST_TEMPERATURE, Control
 from attention_course.explore.explorer import Explorer
@@ -129,15 +130,9 @@ def explore_heads(
     return Explorer("attention", values, controls, draw_maps(weights, queries, keys, None, alt), alt)
 
 
-def _array(numbers) -> np.ndarray:
-    return numbers.detach().cpu().numpy() if isinstance(numbers, torch.Tensor) else np.asarray(numbers)
-
-
 def _check_scores(name: str, scores) -> np.ndarray:
     """Finite scores `(heads, n_queries, n_keys)`, in the precision they came in."""
-    if isinstance(scores, torch.Tensor) and scores.dtype == torch.bfloat16:
-        scores = scores.float()  # which NumPy does not know
-    scores = _array(scores)
+    scores = as_array(scores)
     if scores.dtype.kind not in "fiu":
         raise ValueError(f"{name} must be real numbers, got {scores.dtype}")
     if scores.ndim not in (2, 3) or 0 in scores.shape:
@@ -154,7 +149,7 @@ def _check_scores(name: str, scores) -> np.ndarray:
 
 
 def _check_gold(gold, shape: tuple[int, int]) -> np.ndarray:
-    gold = _array(gold)
+    gold = as_array(gold)
     if gold.dtype != bool or gold.shape != shape:
         raise ValueError(f"gold must be boolean of shape {shape} (n_queries, n_keys), got {gold.dtype} {gold.shape}")
     return gold

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from attention_course.diagrams import Diagram
 from attention_course.explore.controls import Control
 from attention_course.explore.explorer import Explorer
 
@@ -23,11 +24,11 @@ def explore_frames(
     label: str | Mapping[str, str] | None = None,
     alt: str,
 ) -> Explorer:
-    """A figure under one or two sliders, drawn once for every position.
+    """A picture under one or two sliders, drawn once for every position.
 
     Args:
-        function: Called as `function(**values)` with one value of each slider. It draws a matplotlib figure and
-            leaves it open, without `plt.show()`, or returns it.
+        function: Called as `function(**values)` with one value of each slider. It returns a diagram, or draws a
+            matplotlib figure and leaves it open, without `plt.show()`, or returns it.
         grid: The sliders: one or two names, each with the values it can take. The first ones are shown first.
         label: What to call the slider; with two of them, a name for each. The names in `grid` if left out.
         alt: What the figure shows, and what the sliders change in it, in words.
@@ -42,11 +43,11 @@ def explore_frames(
     return _explorer(frames, sliders, None, alt)
 
 
-def explore_steps(steps: Sequence[tuple[str, Callable | Figure]], *, alt: str) -> Explorer:
-    """A computation, one step at a time: a slider and a button, a caption and a figure for each step.
+def explore_steps(steps: Sequence[tuple[str, Callable | Figure | Diagram]], *, alt: str) -> Explorer:
+    """A computation, one step at a time: a slider and a button, a caption and a picture for each step.
 
     Args:
-        steps: At least two pairs of a caption and either a figure or a function without arguments that draws one.
+        steps: At least two pairs of a caption and a diagram, a figure, or a function without arguments that draws one.
         alt: What the steps show together, in words; each caption is added to it.
 
     Raises:
@@ -63,13 +64,15 @@ def explore_steps(steps: Sequence[tuple[str, Callable | Figure]], *, alt: str) -
     return _explorer(frames, [("step", "step", numbers)], captions, alt)
 
 
-def _step(figure: Callable | Figure) -> str:
-    """The picture of one step, as a data URI."""
-    if not isinstance(figure, Figure):
-        return _frame(figure, {})
-    picture = _encode(figure)
-    plt.close(figure)  # else a notebook shows it once more, below the explorer
-    return picture
+def _step(picture: Callable | Figure | Diagram) -> str:
+    """The picture of one step, as SVG or as a data URI."""
+    if isinstance(picture, Diagram):
+        return picture.svg
+    if not isinstance(picture, Figure):
+        return _frame(picture, {})
+    encoded = _encode(picture)
+    plt.close(picture)  # else a notebook shows it once more, below the explorer
+    return encoded
 
 
 def _explorer(frames, sliders, captions, alt) -> Explorer:
@@ -84,7 +87,8 @@ def _explorer(frames, sliders, captions, alt) -> Explorer:
     }
     caption = f"<p>{html.escape(captions[0])}</p>" if captions else ""
     description = f"{alt} {captions[0]}" if captions else alt
-    picture = f'<img alt="{html.escape(str(description))}" src="{frames[0]}">'
+    drawn = frames[0].startswith("<svg")
+    picture = frames[0] if drawn else f'<img alt="{html.escape(str(description))}" src="{frames[0]}">'
     values = {"data": data} | {control.trait: 0 for control in controls}
     return Explorer("frames", values, controls, caption + picture, alt)
 
@@ -117,14 +121,16 @@ def _text(value) -> str:
 
 
 def _frame(function: Callable, values: dict) -> str:
-    """The picture that a function draws, as a data URI; the figure is closed again."""
+    """The picture that a function draws, as SVG or as a data URI; a figure is closed again."""
     before = set(plt.get_fignums())
     drawn = function(**values)
+    if isinstance(drawn, Diagram):
+        return drawn.svg
     figure = drawn if isinstance(drawn, Figure) else getattr(drawn, "figure", None)
     opened = [number for number in plt.get_fignums() if number not in before]
     if not isinstance(figure, Figure) and not opened:
         called = ", ".join(f"{name}={value!r}" for name, value in values.items())
-        raise ValueError(f"function must draw a figure and leave it open, but function({called}) left none")
+        raise ValueError(f"function must return a diagram or draw a figure, but function({called}) did neither")
     picture = _encode(figure if isinstance(figure, Figure) else plt.figure(opened[-1]))
     for number in opened:
         plt.close(number)

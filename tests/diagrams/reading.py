@@ -11,7 +11,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def parse(picture: Diagram) -> ElementTree.Element:
     """The picture's elements; XML that is not well formed raises."""
-    return ElementTree.fromstring(picture.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1))
+    return ElementTree.fromstring(picture.svg)
 
 
 def drawn(picture: Diagram) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ from explorer_pages import Mounted, bundle, write_pages
 from serving import serving
 from visits import WIDTHS, run_axe
 
+from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
 from attention_course.explore.explorer import VIEWS
 
@@ -253,6 +254,36 @@ def test_steps_go_on_by_slider_and_by_button(show):
     assert explorer.output("step") == "1"
     explorer.press("step", "End")
     assert explorer.view.locator(".course-explorer-caption").inner_text() == "3 of 3: Step three."
+
+
+def draw_height(height):
+    picture = Diagram(f"A bar. It is {height} high.", height=100)
+    picture.tensor(10, 10, [[height, -1.0]], name="height", cell=40, numbers=True)
+    return picture
+
+
+def test_a_diagram_takes_the_colours_of_the_page(show):
+    """Its text is the page's ink, in light and in dark, and it changes with the slider."""
+    for scheme in ("light", "dark"):
+        explorer = Mounted(show(explore_frames(draw_height, {"height": [1.0, 2.0]}, alt="Bars."), scheme=scheme))
+        text = explorer.view.locator("svg.course-diagram text").first
+        assert text.text_content() == "1"
+        explorer.press("height", "End")
+        assert text.text_content() == "2"
+        page_ink = explorer.page.evaluate("getComputedStyle(document.querySelector('.course-explorer-view')).color")
+        assert text.evaluate("text => getComputedStyle(text).fill") == page_ink
+
+
+def test_steps_may_be_diagrams_and_figures(show):
+    """What is shown is one of them, and nothing is left of the other."""
+    steps = [("A diagram.", draw_height(1.0)), ("A figure.", lambda: draw_bars(1, 2)), ("Again.", draw_height(3.0))]
+    explorer = Mounted(show(explore_steps(steps, alt="Three pictures.")))
+    image, svg = explorer.view.locator("img"), explorer.view.locator("svg.course-diagram")
+    assert (image.is_visible(), svg.count()) == (False, 1)
+    explorer.view.locator("button").click()
+    assert (image.is_visible(), svg.count()) == (True, 0)
+    explorer.view.locator("button").click()
+    assert (image.is_visible(), svg.locator("text").first.text_content()) == (False, "3")
 
 
 def test_play_runs_to_the_end_and_pauses(show):

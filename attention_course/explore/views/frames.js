@@ -15,6 +15,10 @@ const make = (parent, tag, name = "") => {
   return element;
 };
 
+// A diagram stands in the page as it is, and so takes the page's colours; a figure is an image.
+const isDrawing = (/** @type {string} */ picture) => picture.startsWith("<svg");
+const parse = (/** @type {string} */ svg) => new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+
 /** @type {Render<FramesValues>} */
 const render = ({ model, el }) => {
   const data = model.get("data");
@@ -26,6 +30,7 @@ const render = ({ model, el }) => {
   const caption = data.captions && make(root, "p", "course-explorer-caption");
   caption?.setAttribute("aria-live", "polite");
   const image = make(root, "img", "course-explorer-frame");
+  const drawing = make(root, "div", "course-explorer-drawing");
   const button = make(root, "button", "course-explorer-play");
   button.type = "button";
   let timer = 0;
@@ -36,7 +41,10 @@ const render = ({ model, el }) => {
   const draw = () => {
     const indices = traits.map((trait) => model.get(trait));
     const frame = indices.reduce((number, index, i) => number * data.sliders[i].values.length + index, 0);
-    image.src = data.frames[frame];
+    const picture = data.frames[frame];
+    image.hidden = isDrawing(picture);
+    drawing.replaceChildren(...(image.hidden ? [parse(picture)] : []));
+    if (!image.hidden) image.src = picture;
     image.alt = data.captions ? `${data.alt} ${data.captions[frame]}` : data.alt;
     if (caption) caption.textContent = `${frame + 1} of ${length}: ${data.captions?.[frame]}`;
     const last = indices[0] === length - 1;
@@ -66,7 +74,7 @@ const render = ({ model, el }) => {
   });
   // Fetched when the first one changes, so that none makes the reader wait.
   const preload = () => {
-    for (const frame of data.frames) new Image().src = frame;
+    for (const frame of data.frames) if (!isDrawing(frame)) new Image().src = frame;
     model.off("change:first", preload);
   };
   model.on("change:first", preload);
