@@ -5,6 +5,7 @@ from importlib import import_module
 from attention_course.exercises.checking import Exercise, Misconception, Verdict, judge
 
 CHAPTERS = (
+    "primer",
     "bottleneck",
     "scaled_dot_product",
     "self_attention",

@@ -11,8 +11,10 @@ from attention_course.tasks.sequences import SequencePairs, copying, reversing, 
 from attention_course.tasks.spelling import SpelledDigits, spelled_digits
 from attention_course.tasks.text import CharacterText, python_help, windows
 from attention_course.tasks.translation import translation_pairs
+from attention_course.tasks.words import ALPHABET, letter_pairs, manual_words
 
 __all__ = [
+    "ALPHABET",
     "NOTHING",
     "AnomalousSeries",
     "CharacterText",
@@ -26,7 +28,9 @@ __all__ = [
     "anomalous_series",
     "copying",
     "handwritten_digits",
+    "letter_pairs",
     "looking_back",
+    "manual_words",
     "python_help",
     "related_letters",
     "reversing",
