@@ -6,7 +6,6 @@ import torch.nn.functional as F
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import normal
 
-
 # --- cross-entropy from logits ------------------------------------------------------------
 
 
@@ -132,6 +131,7 @@ STEP = Exercise(
             "You divided by the learning rate. A smaller rate must give a smaller step.",
         ),
     ),
+    given=given_step,
 )
 
 EXERCISES = (CROSS_ENTROPY, STEP)

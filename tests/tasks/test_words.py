@@ -16,7 +16,9 @@ def test_the_words_are_different_sorted_and_spelled_in_small_letters():
     assert {letter for word in words for letter in word} == set(tasks.ALPHABET[1:])
 
 
-@pytest.mark.parametrize(("words", "told"), [(["Cab"], "'Cab'"), (["don't"], "don't"), ([], "at least one"), ([""], "''")])
+@pytest.mark.parametrize(
+    ("words", "told"), [(["Cab"], "'Cab'"), (["don't"], "don't"), ([], "at least one"), ([""], "''")]
+)
 def test_other_words_are_refused(words, told):
     with pytest.raises(ValueError, match=told):
         tasks.letter_pairs(words)
