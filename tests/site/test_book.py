@@ -2,43 +2,20 @@
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from visits import ROOT
+from small_book import build, make_book, write_notebook
 
 PLACEHOLDER = "https://github.com/your-organisation/course"
-
-
-def write_notebook(book: Path, *sources: str) -> None:
-    """Write the book's only page: a title, then a code cell for each source."""
-    code = [nbformat.v4.new_code_cell(source) for source in sources]
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    title = nbformat.v4.new_markdown_cell("# A page")
-    nbformat.write(nbformat.v4.new_notebook(cells=[title, *code], metadata=metadata), book / "page.ipynb")
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
     """A folder with the course's configuration and extension, and one page."""
-    for name in ("_ext", "_static"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("_config.yml", "references.bib"):
-        shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: page\n")
-    write_notebook(tmp_path)
-    return tmp_path
-
-
-def build(book: Path) -> subprocess.CompletedProcess:
-    """Build the book as `make site` does, except that here Sphinx runs the page's few cells."""
-    command = [Path(sys.executable).parent / "jupyter-book", "build", str(book), "-n", "-W", "--keep-going"]
-    return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=120)
+    return make_book(tmp_path)
 
 
 def publish_from(book: Path, url: str) -> None:
