@@ -7,3 +7,11 @@ ORANGE = "#D55E00"
 GREEN = "#009E73"
 PINK = "#CC79A7"
 BLACK = "#000000"
+
+NAVY = "#08264f"
+
+# From weight 0, the page, to weight 1.
+WEIGHTS = ["#ffffff", BLUE, NAVY]
+
+# The same colours where the page is dark.
+ON_DARK = {BLUE: "#4b9fdb", ORANGE: "#f08a45", GREEN: "#3fc59b"}

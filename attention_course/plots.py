@@ -5,10 +5,13 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 
+from attention_course import palette
 from attention_course.arrays import as_array
 from attention_course.palette import BLACK, BLUE, GREEN, ORANGE, PINK
 
+WEIGHTS = LinearSegmentedColormap.from_list("weights", palette.WEIGHTS)
 COLORS = [BLUE, ORANGE, GREEN, PINK, BLACK]
 MARKERS = ["o", "s", "^", "D", "v"]
 
@@ -82,7 +85,7 @@ def heatmap(
         weights,
         vmin=0,
         vmax=1,
-        cmap="Blues",
+        cmap=WEIGHTS,
         square=True,
         cbar=False,
         annot=annotate,

@@ -281,7 +281,8 @@ def test_steps_may_be_diagrams_and_figures(show):
     image, svg = explorer.view.locator("img"), explorer.view.locator("svg.course-diagram")
     assert (image.is_visible(), svg.count()) == (False, 1)
     explorer.view.locator("button").click()
-    assert (image.is_visible(), svg.count()) == (True, 0)
+    image.wait_for()
+    assert svg.count() == 0
     explorer.view.locator("button").click()
     assert (image.is_visible(), svg.locator("text").first.text_content()) == (False, "3")
 

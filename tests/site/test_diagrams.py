@@ -1,0 +1,73 @@
+"""The lessons' diagrams can be read on a phone: every line of text is large enough, whole, and alone in its place."""
+
+from pathlib import Path
+
+import pytest
+from visits import WIDTHS
+
+from attention_course.diagrams import Diagram
+
+FAULTS = (Path(__file__).parent / "diagrams.js").read_text()
+# As an explorer of steps shows them: every state, not the first alone.
+ADVANCE = """() => {
+  const buttons = [...document.querySelectorAll(".course-explorer-view:has(svg.course-diagram) .course-explorer-play")];
+  for (const button of buttons) button.click();
+  return buttons.length;
+}"""
+STATES = 12  # more than any explorer has
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """A function that shows a diagram on a page as wide as a lesson's on a phone."""
+
+    def show(picture: Diagram):
+        page = browser.new_page(viewport={"width": WIDTHS["phone"], "height": 900})
+        svg = picture.svg.replace("<svg ", '<svg style="width: 100%; height: auto" ', 1)
+        page.set_content(f'<div style="width: 350px">{svg}</div>')
+        return page
+
+    return show
+
+
+def test_faults_are_seen(show):
+    picture = Diagram("A picture.", height=100)
+    picture.text(10, 20, "the first line")
+    picture.text(40, 22, "the second line")
+    picture.text(440, 60, "beyond the edge")
+    assert show(picture).evaluate(FAULTS) == [
+        'A picture.: "beyond the edge" is cut off',
+        'A picture.: "the first line" lies on "the second line"',
+    ]
+
+
+def test_small_text_is_seen(show):
+    picture = Diagram("A picture.", height=100)
+    picture.text(10, 20, "fine")
+    page = show(picture)
+    assert page.evaluate(FAULTS) == []
+    page.evaluate("document.querySelector('div').style.width = '310px'")
+    assert page.evaluate(FAULTS) == ['A picture.: "fine" is 9.7 pixels high']
+
+
+def test_every_diagram_can_be_read_on_a_phone(open_page, origin, page_name):
+    page, errors, _ = open_page(f"{origin}/{page_name}", "light", "phone")
+    faults = page.evaluate(FAULTS)
+    for _ in range(STATES if page.evaluate(ADVANCE) else 0):
+        faults += page.evaluate(FAULTS)
+        page.evaluate(ADVANCE)
+    page.close()
+    assert sorted(set(faults)) == []
+    assert errors == []
+
+
+def test_ink_is_the_readers_own_where_colours_are_forced(show):
+    picture = Diagram("A picture.", height=100)
+    picture.box(10, 20, 100, 40, "decoder")
+    page = show(picture)
+    page.emulate_media(forced_colors="active", color_scheme="dark")
+    ink, text, line = page.evaluate(
+        "[getComputedStyle(document.body).color, ...['text', 'rect'].map((part) => "
+        "getComputedStyle(document.querySelector(part))).map((style, i) => i ? style.stroke : style.fill)]"
+    )
+    assert text == line == ink
