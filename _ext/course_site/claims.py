@@ -1,0 +1,81 @@
+"""Claims on the site: what `claim()` printed becomes a list where it stands, and all are listed on one page."""
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import groupby
+
+from docutils import nodes
+
+INDEX = "claims"
+TICK = "✓ "
+
+
+def claim_list(sentences, first_number):
+    """Claims that follow each other as a list; each has an id that the page of all claims links to."""
+    items = nodes.bullet_list(classes=["claims"])
+    for number, sentence in enumerate(sentences, first_number):
+        text = nodes.paragraph("", "", nodes.inline("", "✓", classes=["claim-tick"]), nodes.Text(f" {sentence}"))
+        items += nodes.list_item("", text, ids=[f"claim-{number}"])
+    return items
+
+
+def mark_claims(app, doctree):
+    """Make lists of the claims in what cells printed, and note them down; what else was printed stays as it is."""
+    claims = []
+    for printed in list(doctree.findall(nodes.literal_block)):
+        if "stream" not in printed["classes"] or TICK not in printed.astext():
+            continue
+        blocks = []
+        for are_claims, lines in groupby(printed.astext().splitlines(), lambda line: line.startswith(TICK)):
+            if are_claims:
+                sentences = [line.removeprefix(TICK) for line in lines]
+                blocks.append(claim_list(sentences, len(claims) + 1))
+                claims += sentences
+            else:
+                text = "\n".join(lines)
+                blocks.append(nodes.literal_block(text, text, **printed.attributes))
+        printed.parent.replace(printed, blocks)
+    app.env.metadata[app.env.docname]["claims"] = claims
+
+
+def when_and_with_what(env, page):
+    """When a page was run, and on which versions."""
+    ran = datetime.fromtimestamp(env.nb_metadata[page]["exec_data"]["mtime"], UTC)
+    versions = f"Python {platform.python_version()} and PyTorch {version('torch')}"
+    return f"Checked on {ran.day} {ran:%B %Y} with {versions}."
+
+
+def list_of(app, page):
+    """A section with the claims of a page, each a link to where it is checked."""
+    name = app.env.titles[page].astext()
+    address = app.builder.get_relative_uri(INDEX, page)
+    section = nodes.section("", nodes.title("", name), ids=[nodes.make_id(page)])
+    section += nodes.paragraph("", when_and_with_what(app.env, page))
+    items = nodes.bullet_list()
+    for number, sentence in enumerate(app.env.metadata[page]["claims"], 1):
+        link = nodes.reference("", sentence, internal=True, refuri=f"{address}#claim-{number}")
+        items += nodes.list_item("", nodes.paragraph("", "", link))
+    section += items
+    return section
+
+
+def fill_index(app, doctree, docname):
+    """Append all claims, page by page in the order of the book, to the page that lists them."""
+    if docname != INDEX:
+        return
+    pages = [page for page in app.env.collect_relations() if app.env.metadata[page].get("claims")]
+    page = next(doctree.findall(nodes.section))
+    page += [list_of(app, name) for name in pages] or nodes.paragraph("", "No lesson claims anything yet.")
+
+
+def write_index_again(app, env):
+    """Have the list written in every build: any page may have changed it."""
+    return [INDEX] if INDEX in env.found_docs else []
+
+
+def setup(app):
+    """Connect to the reading of pages, and to the writing of the list."""
+    app.connect("doctree-read", mark_claims)
+    app.connect("env-updated", write_index_again)
+    app.connect("doctree-resolved", fill_index)
