@@ -8,6 +8,7 @@ CHAPTERS = (
     "primer",
     "bottleneck",
     "scaled_dot_product",
+    "memory",
     "self_attention",
     "multi_head",
     "masking",
