@@ -5,17 +5,25 @@ from pathlib import Path
 
 import pytest
 import yaml
+from lessons import FURTHER, IN_THE_NEW_FORM
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 ROOT = Path(__file__).parents[2]
 PAGES = parse_toc_yaml(ROOT / "_toc.yml")
 NOTEBOOKS = [f"{page}.ipynb" for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
 CHAPTERS = [name for name in NOTEBOOKS if name.startswith("chapters/")]
+LESSONS = [f"chapters/{name}.ipynb" for name in sorted(IN_THE_NEW_FORM)]
+ARGUMENTS = {
+    "name": NOTEBOOKS,
+    "chapter": CHAPTERS,
+    "lesson": LESSONS,
+    "lesson_or_further": [*LESSONS, *(f"chapters/{name}.ipynb" for name in sorted(FURTHER))],
+}
 
 
 def pytest_generate_tests(metafunc):
-    """`name` runs over every notebook, `chapter` over those in chapters/."""
-    for argument, names in {"name": NOTEBOOKS, "chapter": CHAPTERS}.items():
+    """`name` runs over every notebook, `chapter` over those in chapters/, `lesson` over those in the new form."""
+    for argument, names in ARGUMENTS.items():
         if argument in metafunc.fixturenames:
             metafunc.parametrize(argument, names)
 
@@ -43,5 +51,5 @@ def repository_url():
 @pytest.fixture
 def notebook(request):
     """The notebook's JSON as it stands in git: reading it through nbformat would mend it first."""
-    names = request.node.callspec.params
-    return json.loads((ROOT / names.get("name", names.get("chapter"))).read_text(encoding="utf-8"))
+    (path,) = (value for argument, value in request.node.callspec.params.items() if argument in ARGUMENTS)
+    return json.loads((ROOT / path).read_text(encoding="utf-8"))

@@ -2,13 +2,9 @@
 
 import pytest
 from folds import is_folded, missing_marks, title
+from small_notebooks import FOLD, code
 
-MARKS = {"cellView": "form", "jupyter": {"source_hidden": True}, "tags": ["hide-input"]}
 TITLED = "# @title Draw one layer\nlayer"
-
-
-def code(source, **metadata):
-    return {"cell_type": "code", "metadata": metadata, "source": source.splitlines(keepends=True)}
 
 
 def test_folded_cells_are_folded_everywhere(name, notebook):
@@ -21,19 +17,19 @@ def test_folded_cells_say_what_they_do(name, notebook):
 
 
 def test_a_cell_with_all_marks_or_none_lacks_nothing():
-    assert missing_marks(code(TITLED, **MARKS)) == []
-    assert title(code(TITLED, **MARKS)) == "Draw one layer"
+    assert missing_marks(code(TITLED, **FOLD)) == []
+    assert title(code(TITLED, **FOLD)) == "Draw one layer"
     assert missing_marks(code("layer")) == []
     assert missing_marks(code("")) == []
 
 
-@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("mark", FOLD)
 def test_a_mark_that_is_missing_is_found(mark):
-    others = {name: value for name, value in MARKS.items() if name != mark}
+    others = {name: value for name, value in FOLD.items() if name != mark}
     assert len(missing_marks(code(TITLED, **others))) == 1
-    assert len(missing_marks(code("layer", **{mark: MARKS[mark]}))) == 3
+    assert len(missing_marks(code("layer", **{mark: FOLD[mark]}))) == 3
 
 
 def test_a_title_that_is_missing_or_alone_is_found():
-    assert len(missing_marks(code("layer", **MARKS))) == 1
+    assert len(missing_marks(code("layer", **FOLD))) == 1
     assert len(missing_marks(code(TITLED))) == 3
