@@ -29,7 +29,8 @@ LESSON = written(
     folded("# @title Draw the first picture\nclaim('nobody counts this', True)"),
     text("**About 15 minutes.** You need [nothing](a.ipynb). Afterwards you can count.\n\n## Build it"),
     text(
-        "**Predict.** Is $1 + 1$ two?\n\n- Yes.\n\n<details><summary>Answer</summary>\n\n**Yes.** So it is.\n\n</details>"
+        "**Predict.** Is $1 + 1$ two?\n\n- Yes.\n\n"
+        "<details><summary>Answer</summary>\n\n**Yes.** So it is.\n\n</details>"
     ),
     code("two = 1 + 1\nclaim('one and one is two', two == 2)"),
     text("**By hand.** Say it.\n\n```python\n## Exercises\n```\n\n## Exercises\n\nNot counted."),
