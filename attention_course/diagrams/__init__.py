@@ -2,6 +2,8 @@
 
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.memory import retrieval
+from attention_course.diagrams.multi_head import cuts, multi_head
 from attention_course.diagrams.primer import training_loop
+from attention_course.diagrams.shared_heads import shared_heads
 
-__all__ = ["Area", "Diagram", "retrieval", "training_loop"]
+__all__ = ["Area", "Diagram", "cuts", "multi_head", "retrieval", "shared_heads", "training_loop"]
