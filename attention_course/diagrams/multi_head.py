@@ -26,7 +26,7 @@ def multi_head(layer: nn.Module, tokens: Tensor, names: Sequence[str]) -> Diagra
     if layer.n_heads != 2:
         raise ValueError(f"layer must have 2 heads, got {layer.n_heads}")
     picture = Diagram(
-        f"One layer with two heads, run on {len(names)} tokens. Each token is a row of coloured cells. Below it the rows "
+        f"One layer with two heads, run on {len(names)} tokens. Each is a row of coloured cells. Below it the rows "
         "are cut into two halves, head 1 and head 2. Each head has its own queries, keys and values, its own map of "
         "weights, and its own answer. The two answers are laid side by side into rows of the full width, and the "
         "output projection turns these into the output.",
