@@ -1,4 +1,4 @@
-"""Explorers on the site: their views in one classic script, on the pages that have one, and frames as files."""
+"""Explorers on the site: their views in one classic script, on the pages that have one; frames and weights as files."""
 
 import base64
 import hashlib
@@ -10,6 +10,7 @@ from attention_course.explore.explorer import VIEWS
 MOUNT = Path(__file__).with_name("mount_explorers.js")
 TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # said to the type checker, and to no browser
 CONTAINER = 'class="course-explorer"'
+WEIGHTS = re.compile(r'(?<="weights":")[A-Za-z0-9+/=]+(?=")')
 FRAME = re.compile(r"data:image/(svg\+xml|webp);base64,([A-Za-z0-9+/=]+)")
 SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
@@ -58,11 +59,39 @@ def extract_frames(html, folder, address):
     return FRAME.sub(write, html)
 
 
+def extract_weights(html, folder):
+    """Write the weights of models inside a page to files of their own, so that the page itself stays small.
+
+    A page opened from a folder may fetch nothing, but load scripts: each file is one, which keeps its weights by name.
+
+    Args:
+        html: The page's body.
+        folder: Where to write them.
+
+    Returns:
+        The body with names in place of the weights, and the files' names.
+    """
+    names = []
+
+    def write(match):
+        name = hashlib.sha256(match[0].encode()).hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+        script = f'(globalThis.courseModels ??= {{}})["{name}"] = "{match[0]}";\n'
+        (folder / f"{name}.js").write_text(script, encoding="utf-8")
+        names.append(f"{name}.js")
+        return name
+
+    return WEIGHTS.sub(write, html), names
+
+
 def prepare_page(app, pagename, templatename, context, doctree):
-    """Give a page with explorers their script, their style and their frames."""
+    """Give a page with explorers their script, their style, their frames and their weights."""
     body = context.get("body", "")
     if CONTAINER not in body:
         return
+    body, models = extract_weights(body, Path(app.outdir, "_static", "models"))
+    for name in models:
+        app.add_js_file(f"models/{name}", defer="defer")
     app.add_js_file("explorers.js", defer="defer")
     app.add_css_file("explorers.css")
     folder = Path(app.outdir, "_static", "frames")

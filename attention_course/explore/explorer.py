@@ -38,14 +38,23 @@ class FramesView(anywidget.AnyWidget):
     second = traitlets.Int(0).tag(sync=True)
 
 
-VIEW_CLASSES = {"attention": AttentionView, "frames": FramesView}
+class SortingView(anywidget.AnyWidget):
+    """A network that sorts typed numbers: the widget around `views/sorting.js`."""
+
+    _esm = (VIEWS / "sorting.js").read_text(encoding="utf-8")
+    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
+    data = traitlets.Dict().tag(sync=True)
+    temperature = traitlets.Float(1.0).tag(sync=True)
+
+
+VIEW_CLASSES = {"attention": AttentionView, "frames": FramesView, "sorting": SortingView}
 
 
 class Explorer:
     """A view and its controls. As the last expression of a cell it shows itself.
 
     Args:
-        view: `attention` or `frames`.
+        view: `attention`, `frames` or `sorting`.
         values: What the view is given: `data`, which never changes, and one value for each control's trait.
         controls: In the order of the page.
         first_state: HTML of what is seen before a script runs, or where none may.

@@ -33,6 +33,25 @@ export type FramesData = {
 };
 export type FramesValues = { data: FramesData; first: number; second: number };
 
+export type Matrix = number[][];
+export type SortingData = {
+  alt: string;
+  numbers: number[];
+  start: number; // the symbol before the first: one more than the largest number
+  weights: string; // 16-bit floats in base64, or the name under which a file of the site has put them
+  shapes: [name: string, rows: number, columns: number][]; // in the order of the weights
+};
+export type SortingValues = { data: SortingData; temperature: number };
+export type SortingStep = {
+  state: number[];
+  scores: number[];
+  weights: number[];
+  context: number[];
+  logits: number[];
+  symbol: number;
+};
+export type SortingRun = (numbers: number[], temperature: number) => { memory: Matrix; steps: SortingStep[] };
+
 // As much of Jupyter's model as a view uses.
 export type Model<Values> = {
   get<Name extends keyof Values>(name: Name): Values[Name];
@@ -74,6 +93,7 @@ export type Make = <Tag extends keyof HTMLElementTagNameMap>(
 
 declare global {
   const views: Record<string, { render: Render<any> }>; // on the site all views stand before the script that mounts
+  var courseModels: Record<string, string> | undefined; // by their names, the weights that files of the site hold
   interface HTMLElement {
     explorer?: object; // on a view's root: what it shows, for tests and for the curious
   }

@@ -16,7 +16,7 @@ from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
 from attention_course.explore.explorer import VIEWS
 
-BUDGET = 30_000  # bytes of script and style, uncompressed
+BUDGET = 40_000  # bytes of script and style, uncompressed
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&amp; \u2028"]
 
 
