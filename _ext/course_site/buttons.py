@@ -3,6 +3,14 @@
 PLACEHOLDER = "your-organisation"
 
 
+def colab_address(repository_url, branch, docname):
+    """Where Colab opens a page's notebook, or None while the repository URL is the placeholder."""
+    if PLACEHOLDER in repository_url:
+        return None
+    path = repository_url.removeprefix("https://github.com/").strip("/")
+    return f"https://colab.research.google.com/github/{path}/blob/{branch}/{docname}.ipynb"
+
+
 def page_buttons(repository_url, branch, docname, is_notebook, download):
     """The buttons of one page, as dictionaries with `text`, `url` and `icon`.
 
@@ -11,8 +19,7 @@ def page_buttons(repository_url, branch, docname, is_notebook, download):
     published = PLACEHOLDER not in repository_url
     buttons = []
     if is_notebook and published:
-        path = repository_url.removeprefix("https://github.com/").strip("/")
-        url = f"https://colab.research.google.com/github/{path}/blob/{branch}/{docname}.ipynb"
+        url = colab_address(repository_url, branch, docname)
         buttons.append({"text": "Open in Colab", "url": url, "icon": "fa-solid fa-rocket"})
     if is_notebook:
         buttons.append({"text": "Download notebook", "url": download, "icon": "fa-solid fa-download", "download": True})

@@ -140,7 +140,7 @@ const render = ({ model, el }) => {
     const row = make(body, "tr");
     const written = make(row, "th");
     written.scope = "row";
-    return { row, written, cells: numbers.map(() => make(make(row, "td"), "span")) };
+    return { row, written, cells: numbers.map(() => make(make(row, "td"), "div")) };
   });
   const said = make(root, "p", "course-sorter-said");
   said.setAttribute("aria-live", "polite");
@@ -158,10 +158,9 @@ const render = ({ model, el }) => {
       row.written.classList.toggle("course-sorter-wrong", wrong);
       row.cells.forEach((cell, j) => {
         const weight = steps[i].weights[j];
-        const place = /** @type {HTMLElement} */ (cell.parentElement);
         cell.textContent = `${Math.round(100 * weight)}%`;
-        place.style.setProperty("--weight", weight.toFixed(3));
-        place.classList.toggle("course-sorter-gold", numbers[j] === right[i]);
+        cell.style.setProperty("--weight", weight.toFixed(3));
+        cell.classList.toggle("course-sorter-gold", numbers[j] === right[i]);
       });
     });
     const misses = right.filter((number, i) => number !== written[i]).length;
