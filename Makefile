@@ -20,7 +20,7 @@ LABS := .venv-lab .venv-lab3
 TYPESCRIPT := 7.0.2
 TSC := .venv-node/typescript-$(TYPESCRIPT)
 
-.PHONY: help site serve install test $(STAGES) browser sweeps seeds peers mutants url clean
+.PHONY: help site serve install test $(STAGES) browser sweeps map seeds peers mutants url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -110,6 +110,9 @@ browser:
 
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
 	@$(BIN)/python benchmarks/sweeps
+
+map: $(VENV)/.package ## write down anew, for the map on the front page, what each lesson says it takes and needs
+	@$(BIN)/python tools/course_map.py
 
 seeds: $(VENV)/.package ## run every notebook with two other seeds, and list the claims that fail (a quarter of an hour)
 	@$(BIN)/python tools/seeds.py

@@ -48,6 +48,44 @@ def test_buttons_lead_to_the_published_repository(book):
     }
 
 
+FRONT = """\
+Before [a link](page.ipynb) in a sentence.
+
+[**Start here**](page.ipynb)
+
+[Not a second button](page.ipynb)
+
+- [**Run**](page.ipynb) it
+- [**Teach**](page.ipynb) with it
+"""
+
+
+def front_page(book: Path) -> BeautifulSoup:
+    """The book's page, with a button and doors."""
+    notebook = nbformat.read(book / "page.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell(FRONT))
+    nbformat.write(notebook, book / "page.ipynb")
+    assert build(book).returncode == 0
+    return BeautifulSoup((book / "_build" / "html" / "page.html").read_text(), "html.parser")
+
+
+def test_the_front_page_has_a_button_and_doors(book):
+    """Before publication the door to running leads to a page with its buttons."""
+    page = front_page(book)
+    assert [button.get_text(strip=True) for button in page.select(".course-front .course-start")] == ["Start here"]
+    doors = page.select(".course-front .course-doors li")
+    assert [door.get_text(" ", strip=True) for door in doors] == ["Run it", "Teach with it"]
+    assert [door.a["href"] for door in doors] == ["#", "#"]
+
+
+def test_the_door_to_running_leads_into_colab(book):
+    """Once there is an address, with the notebook that the door names."""
+    publish_from(book, "https://github.com/someone/course")
+    run, teach = [door.a["href"] for door in front_page(book).select(".course-doors li")]
+    assert run == "https://colab.research.google.com/github/someone/course/blob/main/page.ipynb"
+    assert teach == "#"
+
+
 SLIDER = """
 import ipywidgets
 import matplotlib.pyplot as plt
