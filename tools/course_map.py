@@ -1,4 +1,4 @@
-"""Writes down, for the map on the front page, what each lesson says of itself: its minutes, and what it needs."""
+"""Writes down, for the map and the list on the front page, what each lesson says of itself."""
 
 import json
 import re
@@ -11,6 +11,10 @@ RECORD = Path("attention_course/recorded/lessons.json")
 MINUTES = re.compile(r"\*\*About (?P<all>\d+) minutes\.\*\*|\*\*Time\*\* (?P<read>\d+) minutes, and (?P<do>\d+) for")
 NEEDS = re.compile(r"You need\b(.*?)(?:Afterwards|\*\*You will|\n\n|\Z)", re.DOTALL)
 LINK = re.compile(r"\]\((\w+)\.ipynb\)")
+QUESTION = re.compile(r"(?m)^\*([^*].*?[.?])(?: .*)?\*$")
+
+FRONT_PAGE = Path("intro.ipynb")
+LISTED = re.compile(r"(?m)^- \[[^\]]*\]\(chapters/(\w+)\.ipynb\): (.*)\n?")
 
 
 def read_lesson(file, further):
@@ -43,6 +47,29 @@ def read_parts():
     return parts
 
 
+def write_list(parts):
+    """Bring the front page's list of lessons up to date; a lesson that is new in it is given its own question."""
+    page = nbformat.read(FRONT_PAGE, as_version=4)
+    cell = next(cell for cell in page.cells if LISTED.search(cell.source))
+    questions = dict(LISTED.findall(cell.source))
+    lessons = [lesson for part in parts for lesson in part["lessons"]]
+    lines = [
+        f"- [{lesson['title']}](chapters/{lesson['name']}.ipynb): {questions.get(lesson['name']) or question(lesson)}\n"
+        for lesson in lessons
+    ]
+    start = LISTED.search(cell.source).start()
+    cell.source = cell.source[:start] + "".join(lines) + LISTED.sub("", cell.source[start:])
+    nbformat.write(page, FRONT_PAGE)
+
+
+def question(lesson):
+    """The first sentence of the question that a lesson opens with."""
+    cells = nbformat.read(f"chapters/{lesson['name']}.ipynb", as_version=4).cells
+    return QUESTION.search(cells[0].source)[1]
+
+
 if __name__ == "__main__":
-    RECORD.write_text(json.dumps({"parts": read_parts()}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(f"{RECORD} is as the lessons say")
+    parts = read_parts()
+    RECORD.write_text(json.dumps({"parts": parts}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_list(parts)
+    print(f"{RECORD} and the list in {FRONT_PAGE} are as the lessons say")

@@ -6,6 +6,19 @@ from pathlib import Path
 from . import accessibility, api, buttons, callouts, claims, execution, explorers, folds, front_page, maths, widgets
 
 HERE = Path(__file__).parent
+PARTS = (
+    maths,
+    buttons,
+    callouts,
+    claims,
+    execution,
+    widgets,
+    explorers,
+    folds,
+    front_page,
+    accessibility,
+    api,
+)
 
 
 def setup(app):
@@ -14,7 +27,7 @@ def setup(app):
     templates = str(HERE / "templates")
     app.connect("config-inited", lambda app, config: config.templates_path.insert(0, templates))
     app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(HERE / "static")))
-    for part in (maths, buttons, callouts, claims, execution, widgets, explorers, folds, front_page, accessibility, api):
+    for part in PARTS:
         part.setup(app)
     # Sphinx reads every page again when this number changes: when a line of this extension does.
     sources = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.[jp][sy]")))
