@@ -14,7 +14,7 @@ LINK = re.compile(r"\]\((\w+)\.ipynb\)")
 QUESTION = re.compile(r"(?m)^\*([^*].*?[.?])(?: .*)?\*$")
 
 FRONT_PAGE = Path("intro.ipynb")
-LISTED = re.compile(r"(?m)^- \[[^\]]*\]\(chapters/(\w+)\.ipynb\): (.*)\n?")
+LISTED = re.compile(r"(?m)^- \[[^\]]*\]\(chapters/(\w+)\.ipynb\) – (.*)\n?")
 
 
 def read_lesson(file, further):
@@ -54,7 +54,7 @@ def write_list(parts):
     questions = dict(LISTED.findall(cell.source))
     lessons = [lesson for part in parts for lesson in part["lessons"]]
     lines = [
-        f"- [{lesson['title']}](chapters/{lesson['name']}.ipynb): {questions.get(lesson['name']) or question(lesson)}\n"
+        f"- [{lesson['title']}](chapters/{lesson['name']}.ipynb) – {questions.get(lesson['name']) or question(lesson)}\n"
         for lesson in lessons
     ]
     start = LISTED.search(cell.source).start()

@@ -20,7 +20,7 @@ def test_every_lesson_is_on_the_map_and_in_the_list_below_it(root, chapter_names
     assert {name for _, name in on_the_map} == chapter_names
     cells = nbformat.read(root / "intro.ipynb", as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    listed = re.findall(r"(?m)^- \[([^\]]+)\]\((chapters/\w+\.ipynb)\):", text)
+    listed = re.findall(r"(?m)^- \[([^\]]+)\]\((chapters/\w+\.ipynb)\) – ", text)
     assert listed == on_the_map
 
 

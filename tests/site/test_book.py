@@ -49,19 +49,21 @@ def test_buttons_lead_to_the_published_repository(book):
 
 
 FRONT = """\
-Before [a link](page.ipynb) in a sentence.
+Before [a link](other.ipynb) in a sentence.
 
-[**Start here**](page.ipynb)
+[**Start here**](other.ipynb)
 
-[Not a second button](page.ipynb)
+[Not a second button](other.ipynb)
 
-- [**Run**](page.ipynb) it
-- [**Teach**](page.ipynb) with it
+- [**Run**](other.ipynb) it
+- [**Teach**](other.ipynb) with it
 """
 
 
 def front_page(book: Path) -> BeautifulSoup:
-    """The book's page, with a button and doors."""
+    """The first page of a book of two, with a button and doors."""
+    shutil.copy(book / "page.ipynb", book / "other.ipynb")
+    (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n  - file: other\n")
     notebook = nbformat.read(book / "page.ipynb", as_version=4)
     notebook.cells.append(nbformat.v4.new_markdown_cell(FRONT))
     nbformat.write(notebook, book / "page.ipynb")
@@ -75,15 +77,15 @@ def test_the_front_page_has_a_button_and_doors(book):
     assert [button.get_text(strip=True) for button in page.select(".course-front .course-start")] == ["Start here"]
     doors = page.select(".course-front .course-doors li")
     assert [door.get_text(" ", strip=True) for door in doors] == ["Run it", "Teach with it"]
-    assert [door.a["href"] for door in doors] == ["#", "#"]
+    assert [door.a["href"] for door in doors] == ["other.html", "other.html"]
 
 
 def test_the_door_to_running_leads_into_colab(book):
     """Once there is an address, with the notebook that the door names."""
     publish_from(book, "https://github.com/someone/course")
     run, teach = [door.a["href"] for door in front_page(book).select(".course-doors li")]
-    assert run == "https://colab.research.google.com/github/someone/course/blob/main/page.ipynb"
-    assert teach == "#"
+    assert run == "https://colab.research.google.com/github/someone/course/blob/main/other.ipynb"
+    assert teach == "other.html"
 
 
 SLIDER = """
