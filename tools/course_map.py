@@ -54,17 +54,17 @@ def write_list(parts):
     questions = dict(LISTED.findall(cell.source))
     lessons = [lesson for part in parts for lesson in part["lessons"]]
     lines = [
-        f"- [{lesson['title']}](chapters/{lesson['name']}.ipynb) – {questions.get(lesson['name']) or question(lesson)}\n"
-        for lesson in lessons
+        f"- [{title}](chapters/{name}.ipynb) – {questions.get(name) or question(name)}\n"
+        for name, title in ((lesson["name"], lesson["title"]) for lesson in lessons)
     ]
     start = LISTED.search(cell.source).start()
     cell.source = cell.source[:start] + "".join(lines) + LISTED.sub("", cell.source[start:])
     nbformat.write(page, FRONT_PAGE)
 
 
-def question(lesson):
+def question(name):
     """The first sentence of the question that a lesson opens with."""
-    cells = nbformat.read(f"chapters/{lesson['name']}.ipynb", as_version=4).cells
+    cells = nbformat.read(f"chapters/{name}.ipynb", as_version=4).cells
     return QUESTION.search(cells[0].source)[1]
 
 
