@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from IPython.core.inputtransformer2 import TransformerManager
+from form import parse
 
 from attention_course.exercises import CHAPTERS, chapter_exercises, check
 from attention_course.exercises.checking import NOT_MENDED
@@ -16,11 +16,6 @@ PARTS = {
     "solution": r"<details>\s*<summary>Solution</summary>",
 }
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-
-
-def parse(cell):
-    """The code of a cell as Python: magics become function calls."""
-    return ast.parse(TransformerManager().transform_cell("".join(cell["source"])))
 
 
 def check_calls(cell):
