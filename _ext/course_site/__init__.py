@@ -3,13 +3,27 @@
 import zlib
 from pathlib import Path
 
-from . import accessibility, api, buttons, callouts, claims, execution, explorers, folds, front_page, maths, widgets
+from . import (
+    accessibility,
+    api,
+    buttons,
+    callouts,
+    checks,
+    claims,
+    execution,
+    explorers,
+    folds,
+    front_page,
+    maths,
+    widgets,
+)
 
 HERE = Path(__file__).parent
 PARTS = (
     maths,
     buttons,
     callouts,
+    checks,
     claims,
     execution,
     widgets,

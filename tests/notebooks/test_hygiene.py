@@ -2,11 +2,16 @@
 
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
 from jupyter_cache import get_cache
 from pybtex.database import parse_file
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "_ext"))
+from course_site.checks import malformed_checks  # noqa: E402
 
 SETUP = """\
 # @title Set up the course
@@ -120,6 +125,13 @@ def test_no_picture_comes_from_elsewhere(name, notebook):
 
 def test_prose_keeps_to_the_house_style(name, notebook):
     assert found(NOT_IN_PROSE, [prose(text) for text in sources(notebook, "markdown")]) == []
+
+
+def test_every_quick_check_can_be_asked(name, notebook):
+    """One that is malformed would stay plain text on the site, or call a right answer wrong."""
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown" and "**" in "".join(cell["source"])]
+    found = {cell["id"]: malformed_checks("".join(cell["source"])) for cell in cells}
+    assert {cell: complaints for cell, complaints in found.items() if complaints} == {}
 
 
 def test_every_paper_is_in_the_bibliography(name, notebook, root):

@@ -1,0 +1,218 @@
+// Turns each quick check of a page into a form: options, a number, or lines to put in order. The answer stays in its
+// <details>. A check that stands before a code cell covers that cell's output until it is answered.
+
+/** @typedef {{ right?: boolean, say: (string | Node)[] }} Verdict */
+/** @typedef {{ controls: HTMLElement, judge: () => Verdict }} Question */
+
+/** @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, name: string, ...inside: (string | Node)[]) => HTMLElementTagNameMap[Tag]} */
+const make = (tag, name, ...inside) => {
+  const element = document.createElement(tag);
+  element.className = name;
+  element.append(...inside);
+  return element;
+};
+
+/** @type {(name: string, text: string, type?: "button" | "submit") => HTMLButtonElement} */
+const makeButton = (name, text, type = "button") => {
+  const button = make("button", name, text);
+  button.type = type;
+  return button;
+};
+
+/** @type {(check: HTMLElement) => Element[]} */
+const itemsOf = (check) => [...check.querySelectorAll(":scope > ul > li")];
+
+// An item's words, without the paragraph around them.
+/** @type {(item: Element) => Node[]} */
+const wordsOf = (item) => [...(item.querySelector(":scope > p") ?? item).childNodes];
+
+// Options -------------------------------------------------------------------------------------------
+
+/** @type {(check: HTMLElement, name: string) => Question} */
+const askChoice = (check, name) => {
+  const replies = [...check.querySelectorAll(".course-check-reply")];
+  const explained = String(check.dataset.replies).split(" ").map(Number);
+  const options = itemsOf(check).map((item) => {
+    const input = make("input", "");
+    input.type = "radio";
+    input.name = name;
+    const label = make("label", "", input, make("span", "", ...wordsOf(item)));
+    return { input, label };
+  });
+  const judge = () => {
+    const chosen = options.findIndex(({ input }) => input.checked);
+    if (chosen < 0) return { say: ["Choose one of the options first."] };
+    if (chosen === Number(check.dataset.right)) return { right: true, say: ["Right."] };
+    const reply = replies[explained.indexOf(chosen)].cloneNode(true);
+    return { right: false, say: ["Not this one: ", reply, " Try again, or show the answer."] };
+  };
+  return { controls: make("div", "course-check-options", ...options.map(({ label }) => label)), judge };
+};
+
+// A number ------------------------------------------------------------------------------------------
+
+const DECIMAL = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+const FRACTION = /^(-?)(?:(\d+) +)?(\d+) *\/ *(\d+)$/;
+const THOUSANDS = /^-?\d{1,3}(,\d{3})+(\.\d+)?$/;
+
+// What a text may mean as a number: "1,024" has two meanings, "two" has none.
+/** @type {(text: string) => number[]} */
+const readings = (text) => {
+  const spaced = text.replace(/(\d)(?=[¼-¾⅐-⅞])/g, "$1 "); // one and a half, not eleven halves
+  const plain = spaced.normalize("NFKD").replace(/⁄/g, "/").replace(/[−–]/g, "-").replace(/^[\s=≈~]+/, "").trim();
+  const unit = plain.endsWith("%") ? 0.01 : 1;
+  const written = plain.replace(/ *%$/, "");
+  const fraction = FRACTION.exec(written);
+  if (fraction) {
+    const [, sign, whole, top, bottom] = fraction;
+    return [(sign ? -1 : 1) * (Number(whole ?? 0) + Number(top) / Number(bottom)) * unit];
+  }
+  const compact = written.replace(/\s/g, "");
+  const texts = [compact.replace(",", "."), ...(THOUSANDS.test(compact) ? [compact.replace(/,/g, "")] : [])];
+  return texts.filter((each) => DECIMAL.test(each)).map((each) => Number(each) * unit);
+};
+
+/** @type {(check: HTMLElement, name: string) => Question} */
+const askNumber = (check, name) => {
+  const shown = String(check.dataset.right);
+  const [expected] = readings(shown);
+  const digits = shown.split(".")[1]?.length ?? 0;
+  const isFraction = /[^-−.\d]/.test(shown);
+  const last = 10 ** -digits; // one unit of the last digit
+  // A whole number has to be met, a decimal within half a unit of its last digit, a fraction to two digits.
+  const within = (digits ? last / 2 : isFraction ? 0.005 : 0) + 1e-9 * Math.max(1, Math.abs(expected));
+  const near = Math.max(digits ? last : 0, 0.05 * Math.abs(expected)) + within;
+  const asked = digits ? ` Give ${digits} ${digits === 1 ? "digit" : "digits"} behind the point.` : "";
+
+  const input = make("input", "");
+  input.type = "text";
+  input.id = `${name}-number`;
+  input.autocomplete = "off";
+  input.spellcheck = false;
+  const label = make("label", "", "Your answer");
+  label.htmlFor = input.id;
+  const judge = () => {
+    const values = readings(input.value);
+    const off = Math.min(...values.map((value) => Math.abs(value - expected)));
+    if (!values.length) return { say: ["Write a number, such as 0.67, 2/3 or -1.5."] };
+    if (off <= within) return { right: true, say: ["Right."] };
+    if (off <= near) return { right: false, say: [`Close: rounded?${asked}`] };
+    if (values.some((value) => Math.abs(value + expected) <= within)) return { right: false, say: ["Look at the sign."] };
+    return { right: false, say: ["Not this number. Try again, or show the answer."] };
+  };
+  return { controls: make("div", "course-check-number", label, input), judge };
+};
+
+// Lines to put in order -----------------------------------------------------------------------------
+
+/** @type {(text: string | null) => string} */
+const squeeze = (text) => String(text).replace(/\s+/g, " ").trim();
+
+/** @type {(check: HTMLElement, name: string, tell: (text: string) => void) => Question} */
+const askOrder = (check, name, tell) => {
+  const code = /** @type {HTMLElement} */ (check.querySelector("details pre"));
+  const lines = String(code.textContent).split("\n").filter((line) => line.trim());
+  const list = make("ol", "course-check-lines");
+  const texts = () => [...list.children].map((row) => row.querySelector("code")?.textContent ?? "");
+
+  /** @type {(row: HTMLElement, by: number, text: string) => HTMLButtonElement} */
+  const makeMover = (row, by, text) => {
+    const button = makeButton("course-check-move", by < 0 ? "↑" : "↓");
+    button.setAttribute("aria-label", `Move ${by < 0 ? "up" : "down"}: ${text}`);
+    button.addEventListener("click", () => {
+      const neighbour = by < 0 ? row.previousElementSibling : row.nextElementSibling;
+      if (by < 0) neighbour?.before(row);
+      else neighbour?.after(row);
+      button.focus();
+      const place = [...list.children].indexOf(row) + 1;
+      tell(neighbour ? `Now line ${place} of ${lines.length}.` : `Already the ${by < 0 ? "first" : "last"} line.`);
+    });
+    return button;
+  };
+
+  for (const item of itemsOf(check)) {
+    const text = squeeze(item.textContent);
+    const line = String(lines.find((each) => squeeze(each) === text)); // the answer's: it has the indentation
+    const shown = make("code", "", line.trim());
+    shown.style.setProperty("--indent", String(line.search(/\S/)));
+    const row = make("li", "", shown);
+    row.append(make("span", "course-check-movers", makeMover(row, -1, text), makeMover(row, 1, text)));
+    list.append(row);
+  }
+  const judge = () => {
+    const wrong = texts().findIndex((text, index) => text !== lines[index].trim());
+    if (wrong < 0) return { right: true, say: [`Right: all ${lines.length} lines are in order.`] };
+    const sofar = ["No line from the top is right yet.", "The first line is right."][wrong];
+    return { right: false, say: [sofar ?? `The first ${wrong} lines are right.`, " Try again, or show the answer."] };
+  };
+  return { controls: list, judge };
+};
+
+// Every check ---------------------------------------------------------------------------------------
+
+// Covers what the cell after a check prints and draws; the function that is returned uncovers it, and says if it did.
+/** @type {(check: HTMLElement) => () => boolean} */
+const coverNext = (check) => {
+  const cell = check.nextElementSibling?.matches("div.cell") ? check.nextElementSibling : null;
+  const output = /** @type {HTMLElement | null | undefined} */ (cell?.querySelector(".cell_output"));
+  if (!output) return () => false;
+  const button = makeButton("course-check-anyway", "Show anyway");
+  const words = make("p", "", "The output of this cell is covered until you answer the question above.");
+  const cover = make("div", "course-check-cover", words, button);
+  output.inert = true;
+  output.classList.add("course-check-covered");
+  output.before(cover);
+  const uncover = () => {
+    const covered = output.inert;
+    output.inert = false;
+    output.classList.remove("course-check-covered");
+    cover.remove();
+    return covered;
+  };
+  button.addEventListener("click", () => {
+    uncover();
+    output.tabIndex = -1;
+    output.focus();
+  });
+  return uncover;
+};
+
+const ASK = { choice: askChoice, number: askNumber, order: askOrder };
+
+/** @type {(check: HTMLElement, name: string) => void} */
+const mount = (check, name) => {
+  const answer = /** @type {HTMLDetailsElement} */ (check.querySelector(":scope > details"));
+  const result = make("p", "course-check-result");
+  result.setAttribute("role", "status");
+  /** @type {(verdict: Verdict) => void} */
+  const say = ({ right, say }) => {
+    result.dataset.verdict = right === undefined ? "" : right ? "right" : "wrong";
+    result.replaceChildren(...say);
+  };
+
+  const kind = /** @type {keyof typeof ASK} */ (check.dataset.kind);
+  const { controls, judge } = ASK[kind](check, name, (text) => say({ say: [text] }));
+  const uncover = coverNext(check);
+  check.querySelector(":scope > ul")?.remove();
+  const [question, ...more] = [...check.children].filter((part) => part !== answer);
+  const legend = make("legend", "", ...question.childNodes);
+  const fieldset = make("fieldset", "", legend, ...more, controls);
+  const form = make("form", "", fieldset, makeButton("course-check-button", "Check", "submit"), result);
+  question.remove();
+  answer.before(form);
+  /** @type {HTMLElement} */ (answer.querySelector("summary")).textContent = "Show the answer";
+
+  form.addEventListener("input", () => say({ say: [] }));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const verdict = judge();
+    say(verdict);
+    if (verdict.right) answer.open = true;
+    if (verdict.right !== undefined && uncover()) result.append(" The output below is open now.");
+  });
+  answer.addEventListener("toggle", () => answer.open && uncover());
+};
+
+/** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-check")).forEach((check, index) =>
+  mount(check, `course-check-${index}`),
+);
