@@ -143,6 +143,8 @@ def gather_checks(document):
     complaints = []
     for paragraph in [node for node in document.findall(nodes.paragraph) if opening(node) in KINDS]:
         parent = paragraph.parent
+        if isinstance(parent, nodes.list_item):  # a list that speaks of checks
+            continue
         start = parent.index(paragraph)
         try:
             check = make_check(parent.children[start:])
