@@ -5,15 +5,22 @@ from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.memory import retrieval
 from attention_course.diagrams.multi_head import cuts, multi_head
 from attention_course.diagrams.primer import training_loop
+from attention_course.diagrams.scale import rate_table, score_spread
+from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
 from attention_course.diagrams.shared_heads import shared_heads
 
 __all__ = [
     "Area",
     "Diagram",
+    "attention_matrices",
     "course_map",
     "cuts",
     "multi_head",
+    "rate_table",
     "retrieval",
+    "scaled_dot_product",
+    "score_spread",
     "shared_heads",
+    "softmax_directions",
     "training_loop",
 ]
