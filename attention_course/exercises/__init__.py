@@ -8,6 +8,7 @@ CHAPTERS = (
     "primer",
     "bottleneck",
     "scaled_dot_product",
+    "scale",
     "memory",
     "self_attention",
     "multi_head",

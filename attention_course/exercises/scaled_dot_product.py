@@ -31,6 +31,13 @@ def _with_scores(make_weights):
     return wrong
 
 
+def _three_mistakes(query, key, value):
+    """Handed out to be mended."""
+    products = query @ key.transpose(1, 2)
+    weights = (products / key.size(-1)).softmax(1)
+    return weights @ value
+
+
 ATTENTION = Exercise(
     "scaled_dot_product.attention",
     attention,
@@ -85,6 +92,7 @@ ATTENTION = Exercise(
             "the back, -2 and -1, and any number of leading dimensions works.",
         ),
     ),
+    given=_three_mistakes,
 )
 
 
@@ -131,54 +139,6 @@ TEMPERATURE = Exercise(
             "inside the root",
             lambda query, key, temperature: (query @ key.T / (temperature * key.size(-1)) ** 0.5).softmax(-1),
             "The temperature slipped under the square root.",
-        ),
-    ),
-)
-
-
-# --- the Jacobian of the softmax ---------------------------------------------------------------
-
-
-def softmax_jacobian(scores):
-    weights = scores.softmax(0)
-    return torch.diag(weights) - torch.outer(weights, weights)
-
-
-JACOBIAN = Exercise(
-    "scaled_dot_product.softmax_jacobian",
-    softmax_jacobian,
-    lambda size, generator: (normal(generator, size),),
-    (
-        Misconception(
-            "diagonal only",
-            lambda scores: torch.diag(scores.softmax(0) * (1 - scores.softmax(0))),
-            "The diagonal is right, but the rest is not zero: raising one score lowers every other weight.",
-        ),
-        Misconception(
-            "sign",
-            lambda scores: -softmax_jacobian(scores),
-            "The sign is the wrong way round: raising a score raises its own weight.",
-        ),
-        Misconception(
-            "plus",
-            lambda scores: torch.diag(scores.softmax(0)) + torch.outer(scores.softmax(0), scores.softmax(0)),
-            "The outer product is added instead of subtracted. Weights sum to 1 whatever the scores are, so "
-            "each column of the Jacobian sums to 0.",
-        ),
-        Misconception(
-            "scores instead of weights",
-            lambda scores: torch.diag(scores) - torch.outer(scores, scores),
-            "You used the scores where the weights belong: apply the softmax first.",
-        ),
-        Misconception(
-            "no outer product",
-            lambda scores: torch.diag(scores.softmax(0)),
-            "This is the derivative of the numerator. The sum in the denominator depends on every score too.",
-        ),
-        Misconception(
-            "log-softmax",
-            lambda scores: torch.eye(len(scores)) - scores.softmax(0)[None, :],
-            "This is the Jacobian of log(softmax). Multiply row i by the weight i to undo the logarithm.",
         ),
     ),
 )
@@ -236,55 +196,71 @@ DROPOUT = Exercise(
 )
 
 
-# --- one step of a modern Hopfield network --------------------------------------------------------
+# --- scores from distances -------------------------------------------------------------------------
 
 
-def retrieve(state, patterns, beta):
-    return (beta * patterns @ state).softmax(0) @ patterns
+def closeness(query, key, value):
+    return _by_distance(query, key, value, lambda distance: -(distance**2) / 2)
 
 
-def _retrieval_inputs(size, generator):
-    d = size + 3
-    beta = 0.3 + torch.rand((), generator=generator).item()
-    return normal(generator, d), normal(generator, size, d), beta
+def _by_distance(query, key, value, score):
+    distance = (query[:, None] - key[None]).square().sum(-1).sqrt()  # (n_q, n_k)
+    return score(distance).softmax(-1) @ value
 
 
-RETRIEVE = Exercise(
-    "scaled_dot_product.retrieve",
-    retrieve,
-    _retrieval_inputs,
+CLOSENESS = Exercise(
+    "scaled_dot_product.closeness",
+    closeness,
+    lambda size, generator: (
+        normal(generator, size, 2 * size) / 2,
+        normal(generator, size + 1, 2 * size) / 2,
+        normal(generator, size + 1, size + 2),
+    ),
     (
         Misconception(
-            "nearest pattern",
-            lambda state, patterns, beta: patterns[(patterns @ state).argmax()],
-            "You returned the best pattern. That is the limit of large beta; a soft lookup blends.",
+            "sign",
+            lambda query, key, value: _by_distance(query, key, value, lambda distance: distance**2 / 2),
+            "The sign is missing: the farthest key gets the most weight.",
         ),
         Misconception(
-            "divides by beta",
-            lambda state, patterns, beta: (patterns @ state / beta).softmax(0) @ patterns,
-            "beta is an inverse temperature: it multiplies.",
+            "not squared",
+            lambda query, key, value: _by_distance(query, key, value, lambda distance: -distance / 2),
+            "The distance is not squared. torch.cdist returns the distance itself.",
         ),
         Misconception(
-            "no beta",
-            lambda state, patterns, beta: (patterns @ state).softmax(0) @ patterns,
-            "beta is not used.",
+            "not halved",
+            lambda query, key, value: _by_distance(query, key, value, lambda distance: -(distance**2)),
+            "The squared distance is not halved. The weights become sharper: that is a temperature of one half.",
         ),
         Misconception(
-            "also divided by sqrt(d)",
-            lambda state, patterns, beta: (beta * patterns @ state / len(state) ** 0.5).softmax(0) @ patterns,
-            "You scaled twice: beta plays the part of 1 / sqrt(d) here.",
+            "inverse distance",
+            lambda query, key, value: _by_distance(query, key, value, lambda distance: 1 / distance),
+            "You scored by one over the distance. That is closeness too, but the question asks for minus half of "
+            "its square.",
         ),
         Misconception(
-            "no softmax",
-            lambda state, patterns, beta: beta * patterns @ state @ patterns,
-            "There is no softmax: this is a linear memory, in which every stored pattern leaks into every answer.",
+            "divided by sqrt(d_k)",
+            lambda query, key, value: _by_distance(
+                query, key, value, lambda distance: -(distance**2) / 2 / key.size(-1) ** 0.5
+            ),
+            "You also divided by the square root of d_k. The question asks for minus half the squared distance alone.",
         ),
         Misconception(
-            "returns the weights",
-            lambda state, patterns, beta: (beta * patterns @ state).softmax(0),
-            "These are the weights on the patterns. One step more: blend the patterns with them.",
+            "softmax over the queries",
+            lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(0) @ value,
+            "The softmax ran over the queries. Each query has its own unit of attention: softmax(-1).",
+        ),
+        Misconception(
+            "dot product",
+            lambda query, key, value: (query @ key.T).softmax(-1) @ value,
+            "This is the dot product. It leaves out the length of the keys, which the distance takes into account.",
+        ),
+        Misconception(
+            "nearest key",
+            lambda query, key, value: value[torch.cdist(query, key).argmin(-1)],
+            "You returned the value of the closest key: a hard lookup.",
         ),
     ),
 )
 
-EXERCISES = (ATTENTION, TEMPERATURE, JACOBIAN, DROPOUT, RETRIEVE)
+EXERCISES = (TEMPERATURE, DROPOUT, ATTENTION, CLOSENESS)

@@ -13,7 +13,7 @@ from attention_course.exercises.checking import LENGTH, NOT_MENDED, Exercise, ju
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
-JACOBIAN = "scaled_dot_product.softmax_jacobian"
+JACOBIAN = "scale.softmax_jacobian"
 
 
 def jacobian(scores):

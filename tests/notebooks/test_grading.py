@@ -8,7 +8,7 @@ import pytest
 
 from attention_course.exercises import chapter_exercises
 
-JACOBIAN = "scaled_dot_product.softmax_jacobian"
+JACOBIAN = "scale.softmax_jacobian"
 DROPOUT = "scaled_dot_product.dropout"
 IMPORTS = "import torch\n\nfrom attention_course import check"
 RIGHT = "def answer(x):\n    p = x.softmax(0)\n    return torch.diag(p) - torch.outer(p, p)"

@@ -2,11 +2,11 @@ import torch
 import torch.nn.functional as F
 
 from attention_course.exercises.scaled_dot_product import (
+    _by_distance,
     attention,
     attention_weights,
+    closeness,
     drop_weights,
-    retrieve,
-    softmax_jacobian,
 )
 
 WRONG = {
@@ -40,15 +40,6 @@ WRONG = {
         ).softmax(0),
         "complex": lambda query, key, temperature: attention_weights(query, key, temperature) + 1j,
     },
-    "scaled_dot_product.softmax_jacobian": {
-        "squared diagonal": lambda scores: (
-            torch.diag(scores.softmax(0) ** 2) - torch.outer(scores.softmax(0), scores.softmax(0))
-        ),
-        "sigmoid": lambda scores: torch.diag(scores.sigmoid() * (1 - scores.sigmoid())),
-        "columns scaled": lambda scores: (torch.eye(len(scores)) - scores.softmax(0)) * scores.softmax(0),
-        "complex": lambda scores: softmax_jacobian(scores) * (1 + 1j),
-        "half a percent off": lambda scores: 1.005 * softmax_jacobian(scores),
-    },
     "scaled_dot_product.dropout": {
         "measured share": lambda weights, keep, p: weights * keep / keep.float().mean(),
         "root of the share": lambda weights, keep, p: weights * keep / (1 - p) ** 0.5,
@@ -56,11 +47,20 @@ WRONG = {
         "plus": lambda weights, keep, p: weights * keep / (1 + p),
         "boolean": lambda weights, keep, p: keep,
     },
-    "scaled_dot_product.retrieve": {
-        "softmax over the features": lambda state, patterns, beta: retrieve(state, patterns.softmax(1), beta),
-        "beta outside": lambda state, patterns, beta: beta * (patterns @ state).softmax(0) @ patterns,
-        "added to the state": lambda state, patterns, beta: state + retrieve(state, patterns, beta),
-        "two updates": lambda state, patterns, beta: retrieve(retrieve(state, patterns, beta), patterns, beta),
+    "scaled_dot_product.closeness": {
+        "mean of squares": lambda query, key, value: _by_distance(
+            query, key, value, lambda distance: -(distance**2) / 2 / query.size(-1)
+        ),
+        "largest difference": lambda query, key, value: (
+            (-(torch.cdist(query, key, p=float("inf")) ** 2) / 2).softmax(-1) @ value
+        ),
+        "sum of differences": lambda query, key, value: (-(torch.cdist(query, key, p=1) ** 2) / 2).softmax(-1) @ value,
+        "length of the keys added": lambda query, key, value: (
+            (query @ key.T + key.square().sum(-1) / 2).softmax(-1) @ value
+        ),
+        "query and key swapped": lambda query, key, value: (-(torch.cdist(key, query) ** 2) / 2).softmax(-1).T @ value,
+        "returns the weights": lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(-1),
+        "complex": lambda query, key, value: closeness(query, key, value) + 1j,
     },
 }
 
@@ -74,16 +74,12 @@ RIGHT = {
         ),
         "double": lambda query, key, value: attention(query.double(), key.double(), value.double()),
     },
-    "scaled_dot_product.softmax_jacobian": {
-        "negative strides": lambda scores: softmax_jacobian(scores.flip(0)).numpy()[::-1, ::-1],
-        "a list of lists": lambda scores: softmax_jacobian(scores).tolist(),
-        "of a leaf": lambda scores: softmax_jacobian(scores.requires_grad_()),
-    },
     "scaled_dot_product.dropout": {"where": lambda weights, keep, p: torch.where(keep, weights / (1 - p), 0)},
-    "scaled_dot_product.retrieve": {
-        "PyTorch's": lambda state, patterns, beta: F.scaled_dot_product_attention(
-            state[None], patterns, patterns, scale=beta
-        )[0]
+    "scaled_dot_product.closeness": {
+        "cdist": lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(-1) @ value,
+        "without the query's length": lambda query, key, value: (
+            (query @ key.T - key.square().sum(-1) / 2).softmax(-1) @ value
+        ),
     },
     "scaled_dot_product.temperature": {
         "in steps": lambda query, key, temperature: drop_weights(
