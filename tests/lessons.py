@@ -1,4 +1,6 @@
 """Which chapters keep to the form of a lesson, until all do."""
 
-IN_THE_NEW_FORM: set[str] = {"primer", "scaled_dot_product"}  # lessons: one sitting, one question
-FURTHER: set[str] = {"memory", "scale"}  # further pages of lessons: proofs, derivations, sweeps
+# Lessons: one sitting, one question.
+IN_THE_NEW_FORM: set[str] = {"multi_head", "primer", "scaled_dot_product"}
+# Further pages of lessons: proofs, derivations, sweeps.
+FURTHER: set[str] = {"memory", "one_head", "scale", "shared_heads"}

@@ -12,6 +12,8 @@ CHAPTERS = (
     "memory",
     "self_attention",
     "multi_head",
+    "one_head",
+    "shared_heads",
     "masking",
     "positions",
     "cross_attention",

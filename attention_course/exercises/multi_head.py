@@ -14,53 +14,71 @@ def split_heads(tokens, n_heads):
     return tokens.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
-def _split_inputs(size, generator):
-    n_heads = (2, 3, 4)[size % 3]
-    return normal(generator, 1 + size // 2 % 3, size + 5, n_heads * (size + 2)), n_heads
-
-
 def _view_split(tokens, n_heads):
     return tokens.reshape(len(tokens), n_heads, tokens.size(1), -1)
 
 
-SPLIT = Exercise(
-    "multi_head.split",
-    split_heads,
-    _split_inputs,
+def unpack(fused, n_heads):
+    return tuple(split_heads(part, n_heads) for part in fused.chunk(3, -1))
+
+
+def _fused_inputs(size, generator):
+    n_heads = (2, 3, 4)[size % 3]
+    return normal(generator, 1 + size // 2 % 3, size + 5, 3 * n_heads * (size + 2)), n_heads
+
+
+def _with_parts(part):
+    """A wrong answer that makes each of the three from a third of the features in its own way."""
+    return lambda fused, n_heads: tuple(part(third, n_heads) for third in fused.chunk(3, -1))
+
+
+FUSED = Exercise(
+    "multi_head.fused",
+    unpack,
+    _fused_inputs,
     (
         Misconception(
             "view without transpose",
-            _view_split,
-            "The shape is right and the numbers are not: a view keeps their order in memory, where a token's heads "
+            _with_parts(_view_split),
+            "The shapes are right and the numbers are not: a view keeps their order in memory, where a token's heads "
             "lie side by side. Your first head holds all the features of the first tokens.",
         ),
         Misconception(
             "no transpose",
-            lambda tokens, n_heads: tokens.unflatten(-1, (n_heads, -1)),
+            _with_parts(lambda tokens, n_heads: tokens.unflatten(-1, (n_heads, -1))),
             "You cut the features into heads, but heads still stand behind tokens. Attention works on the last two "
             "dimensions, so here heads would attend to heads.",
         ),
         Misconception(
+            "head by head",
+            lambda fused, n_heads: tuple(fused.unflatten(-1, (n_heads, 3, -1)).permute(3, 0, 2, 1, 4)),
+            "You read each row as query, key and value of head 1, then query, key and value of head 2. Some models "
+            "keep their numbers in that order; here all queries come first, then all keys, then all values.",
+        ),
+        Misconception(
+            "every third feature",
+            lambda fused, n_heads: tuple(
+                split_heads(part, n_heads) for part in fused.unflatten(-1, (-1, 3)).unbind(-1)
+            ),
+            "You dealt the features out in turn, one to the queries, one to the keys, one to the values. All queries "
+            "come first: they are the first third of each row.",
+        ),
+        Misconception(
             "every n_heads-th feature",
-            lambda tokens, n_heads: tokens.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2),
+            _with_parts(lambda tokens, n_heads: tokens.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)),
             "Your heads take every n_heads-th feature. That could be trained too, but weights copied from any other "
             "implementation would be shuffled: the first head is the first d_head features.",
         ),
         Misconception(
             "features before tokens",
-            lambda tokens, n_heads: split_heads(tokens, n_heads).transpose(-2, -1),
+            _with_parts(lambda tokens, n_heads: split_heads(tokens, n_heads).transpose(-2, -1)),
             "Tokens and features are the wrong way round: (batch, heads, d_head, tokens). That is what the keys look "
             "like inside the product of the scores, not what a head receives.",
         ),
         Misconception(
-            "heads before the batch",
-            lambda tokens, n_heads: split_heads(tokens, n_heads).transpose(0, 1),
-            "Heads stand before the batch. A mask of shape (batch, 1, n_queries, n_keys) would no longer fit.",
-        ),
-        Misconception(
-            "whole width for every head",
-            lambda tokens, n_heads: tokens.unsqueeze(1).expand(-1, n_heads, -1, -1),
-            "Every head has received all the features. Each gets its own d_model / n_heads of them.",
+            "not split into heads",
+            lambda fused, n_heads: fused.chunk(3, -1),
+            "Queries, keys and values are apart, and still as wide as the model. Each has to be split into heads too.",
         ),
     ),
 )
@@ -317,116 +335,4 @@ ABLATE = Exercise(
 )
 
 
-# --- shared key-value heads ------------------------------------------------------------------------
-
-
-def repeat_heads(key, n_heads):
-    return key.repeat_interleave(n_heads // key.size(1), dim=1)
-
-
-def _repeat_inputs(size, generator):
-    n_kv_heads, group = (2, 3, 1)[size % 3], (3, 4, 1, 2)[size % 4]
-    return normal(generator, 1 + size % 2, n_kv_heads, size + 3, size + 1), n_kv_heads * group
-
-
-REPEAT = Exercise(
-    "multi_head.repeat",
-    repeat_heads,
-    _repeat_inputs,
-    (
-        Misconception(
-            "repeat instead of repeat_interleave",
-            lambda key, n_heads: key.repeat(1, n_heads // key.size(1), 1, 1),
-            "You laid the whole stack end to end: 1 2 1 2. Query heads 1 and 2 form the first group, so the order must "
-            "be 1 1 2 2. The shape is the same, and a model trained with the other order reads the wrong keys.",
-        ),
-        Misconception(
-            "n_heads copies of each",
-            lambda key, n_heads: key.repeat_interleave(n_heads, dim=1),
-            "You made n_heads copies of each key-value head. How many query heads share one?",
-        ),
-        Misconception(
-            "tokens repeated",
-            lambda key, n_heads: key.repeat_interleave(n_heads // key.size(1), dim=2),
-            "You repeated the tokens, as if each key stood in the sequence several times.",
-        ),
-        Misconception(
-            "batch repeated",
-            lambda key, n_heads: key.repeat_interleave(n_heads // key.size(1), dim=0),
-            "You repeated the examples of the batch: heads are the second dimension.",
-        ),
-        Misconception(
-            "first head for all",
-            lambda key, n_heads: key[:, :1].expand(-1, n_heads, -1, -1),
-            "Every query head has received the first key-value head: right for one of them, multi-query attention, "
-            "and for no other number.",
-        ),
-        Misconception(
-            "as many copies as key-value heads",
-            lambda key, n_heads: key.repeat_interleave(key.size(1), dim=1),
-            "You made as many copies as there are key-value heads. It takes n_heads in all.",
-        ),
-    ),
-)
-
-
-# --- the cache -----------------------------------------------------------------------------------
-
-
-def cache_bytes(n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number):
-    return 2 * n_layers * n_tokens * n_kv_heads * (d_model // n_heads) * bytes_per_number
-
-
-def _cache_inputs(size, generator):
-    n_layers, n_tokens, group, n_kv_heads, d_head = (integer(low, size + 2, generator) for low in (1, 2, 1, 1, 3))
-    bytes_per_number = (1, 2, 4, 8)[integer(0, 3, generator)]
-    return n_layers, n_tokens, d_head * group * n_kv_heads, group * n_kv_heads, n_kv_heads, bytes_per_number
-
-
-CACHE = Exercise(
-    "multi_head.cache_bytes",
-    cache_bytes,
-    _cache_inputs,
-    (
-        Misconception(
-            "keys alone",
-            lambda *sizes: cache_bytes(*sizes) // 2,
-            "You counted keys or values. A later query needs both.",
-        ),
-        Misconception(
-            "every query head",
-            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: (
-                2 * n_layers * n_tokens * d_model * bytes_per_number
-            ),
-            "You stored keys and values for every query head. Heads of one group share theirs, and that is the saving.",
-        ),
-        Misconception(
-            "one layer",
-            lambda n_layers, *sizes: cache_bytes(1, *sizes),
-            "Each layer has its own keys and values.",
-        ),
-        Misconception(
-            "whole width for each head",
-            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: (
-                2 * n_layers * n_tokens * n_kv_heads * d_model * bytes_per_number
-            ),
-            "A key-value head is d_head = d_model / n_heads wide, not d_model.",
-        ),
-        Misconception(
-            "weights stored",
-            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: (
-                n_layers * n_heads * n_tokens * n_tokens * bytes_per_number
-            ),
-            "That is the size of the attention weights. They are not kept: the next query makes a new row.",
-        ),
-        Misconception(
-            "numbers, not bytes",
-            lambda n_layers, n_tokens, d_model, n_heads, n_kv_heads, bytes_per_number: cache_bytes(
-                n_layers, n_tokens, d_model, n_heads, n_kv_heads, 1
-            ),
-            "You counted numbers. Each takes bytes_per_number bytes.",
-        ),
-    ),
-)
-
-EXERCISES = (SPLIT, MULTI_HEAD, ENTROPY, ABLATE, REPEAT, CACHE)
+EXERCISES = (FUSED, MULTI_HEAD, ENTROPY, ABLATE)

@@ -4,20 +4,23 @@ import torch
 
 from attention_course.exercises.multi_head import (
     ablate,
-    cache_bytes,
     entropy_in_bits,
     multi_head,
-    repeat_heads,
-    split_heads,
+    unpack,
 )
 
 WRONG = {
-    "multi_head.split": {
-        "squeezed": lambda tokens, n_heads: split_heads(tokens, n_heads).squeeze(),
-        "two heads": lambda tokens, n_heads: split_heads(tokens, 2),
-        "chunks of n_heads": lambda tokens, n_heads: tokens.unflatten(-1, (-1, n_heads)).transpose(1, 2),
-        "heads reversed": lambda tokens, n_heads: split_heads(tokens, n_heads).flip(1),
-        "a batch of two": lambda tokens, n_heads: tokens.view(2, tokens.size(1), n_heads, -1).transpose(1, 2),
+    "multi_head.fused": {
+        "squeezed": lambda fused, n_heads: tuple(part.squeeze() for part in unpack(fused, n_heads)),
+        "two heads": lambda fused, n_heads: unpack(fused, 2),
+        "chunks of n_heads": lambda fused, n_heads: tuple(
+            part.unflatten(-1, (-1, n_heads)).transpose(1, 2) for part in fused.chunk(3, -1)
+        ),
+        "heads reversed": lambda fused, n_heads: tuple(part.flip(1) for part in unpack(fused, n_heads)),
+        "keys first": lambda fused, n_heads: tuple(unpack(fused, n_heads)[i] for i in (1, 0, 2)),
+        "values first": lambda fused, n_heads: unpack(fused, n_heads)[::-1],
+        "queries alone": lambda fused, n_heads: unpack(fused, n_heads)[0],
+        "heads before the batch": lambda fused, n_heads: tuple(p.transpose(0, 1) for p in unpack(fused, n_heads)),
     },
     "multi_head.attention": {
         "squeezed": lambda *arguments: multi_head(*arguments).squeeze(),
@@ -61,32 +64,14 @@ WRONG = {
         "only that head": lambda heads, head: ablate(heads, head)[:, head],
         "unchanged": lambda heads, head: heads,
     },
-    "multi_head.repeat": {
-        "twice": lambda key, n_heads: key.repeat_interleave(2, dim=1),
-        "squeezed": lambda key, n_heads: repeat_heads(key, n_heads).squeeze(),
-        "order reversed": lambda key, n_heads: repeat_heads(key, n_heads).flip(1),
-        "unchanged": lambda key, n_heads: key,
-        "two key-value heads": lambda key, n_heads: key[:, :2].repeat_interleave(n_heads // 2, dim=1),
-    },
-    "multi_head.cache_bytes": {
-        "half a percent": lambda *sizes: cache_bytes(*sizes) + 1,
-        "two bytes": lambda *sizes: cache_bytes(*sizes[:-1], 2),
-        "groups": lambda n, t, d, h, g, b: 2 * n * t * (h // g) * (d // h) * b,
-        "width of a group": lambda n, t, d, h, g, b: 2 * n * t * (d // g) * b,
-        "bits": lambda *sizes: 8 * cache_bytes(*sizes),
-    },
 }
 
 RIGHT = {
-    "multi_head.split": {
-        "view": lambda tokens, h: tokens.view(*tokens.shape[:2], h, -1).permute(0, 2, 1, 3),
-        "chunks": lambda tokens, h: torch.stack(tokens.chunk(h, -1), 1),
-    },
-    "multi_head.repeat": {
-        "expanded": lambda key, h: key[:, :, None].expand(-1, -1, h // key.size(1), -1, -1).flatten(1, 2),
+    "multi_head.fused": {
+        "view": lambda fused, h: tuple(fused.view(*fused.shape[:2], 3, h, -1).permute(2, 0, 3, 1, 4)),
+        "chunks": lambda fused, h: [torch.stack(part.chunk(h, -1), 1) for part in fused.chunk(3, -1)],
     },
     "multi_head.entropy": {
         "special function": lambda weights: torch.special.entr(weights).sum(-1).mean(-1) / math.log(2),
     },
-    "multi_head.cache_bytes": {"floats": lambda n, t, d, h, g, b: 2 * n * t * g * (d / h) * b},
 }
