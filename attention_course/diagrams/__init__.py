@@ -1,5 +1,6 @@
 """Schematics of the lessons, drawn from a run where there is a model: one file a lesson, on the kit in `diagram.py`."""
 
+from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
 from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.memory import retrieval
@@ -13,14 +14,18 @@ __all__ = [
     "Area",
     "Diagram",
     "attention_matrices",
+    "attention_step",
     "course_map",
     "cuts",
+    "encoder_decoders",
     "multi_head",
     "rate_table",
+    "recurrent_network",
     "retrieval",
     "scaled_dot_product",
     "score_spread",
     "shared_heads",
     "softmax_directions",
     "training_loop",
+    "when_to_ask",
 ]

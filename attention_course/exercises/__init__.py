@@ -7,6 +7,7 @@ from attention_course.exercises.checking import Exercise, Misconception, Verdict
 CHAPTERS = (
     "primer",
     "bottleneck",
+    "scores",
     "scaled_dot_product",
     "scale",
     "memory",
