@@ -1,0 +1,32 @@
+"""Every line of code and of printed results is an element of its own, so that a long one can wrap with a hanging indent."""
+
+import re
+
+from pygments.formatters import HtmlFormatter
+from sphinx.highlighting import PygmentsBridge
+
+STEP = 4  # columns from one of the stylesheet's indentations to the next
+DEEPEST = 16  # beyond it a phone would have no room left for the code
+TAG = re.compile(r"<[^>]*>")
+
+
+def indentation(line):
+    """The columns that a line of highlighted code starts with, rounded down to one of the stylesheet's."""
+    text = TAG.sub("", line)
+    columns = len(text) - len(text.lstrip(" "))
+    return min(columns // STEP * STEP, DEEPEST)
+
+
+class LinesFormatter(HtmlFormatter):
+    """Pygments' HTML with each line in a span that says how far in it starts."""
+
+    def wrap(self, source):
+        """Wrap the lines, then the whole as Pygments does; not a character is added or lost."""
+        return super().wrap(
+            (is_code, f'<span class="code-line indent-{indentation(line)}">{line}</span>') for is_code, line in source
+        )
+
+
+def setup(app):
+    """Highlight with it."""
+    PygmentsBridge.html_formatter = LinesFormatter
