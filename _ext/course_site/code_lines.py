@@ -1,4 +1,4 @@
-"""Every line of code and of printed results is an element of its own, so that a long one can wrap with a hanging indent."""
+"""Each line of code and of printed results is an element of its own: a long one wraps with a hanging indent."""
 
 import re
 
