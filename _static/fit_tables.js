@@ -1,11 +1,13 @@
-// A table that is wider than its box, as on a phone, is set tighter; the stylesheet says how.
+// A table that is wider than its box, as on a phone, is set tighter, and if need be in broken words.
 const fitTables = () => {
   const boxes = document.querySelectorAll(".pst-scrollable-table-container, .cell_output .text_html");
   for (const box of boxes) {
     const table = box.querySelector("table");
     if (!table) continue;
-    table.classList.remove("table-tight");
-    table.classList.toggle("table-tight", box.scrollWidth > box.clientWidth);
+    table.classList.remove("table-tight", "table-broken");
+    for (const step of ["table-tight", "table-broken"]) {
+      table.classList.toggle(step, box.scrollWidth > box.clientWidth);
+    }
   }
 };
 
