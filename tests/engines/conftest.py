@@ -1,0 +1,60 @@
+"""The built site in Firefox and WebKit: every page is visited once by each, and what happened is kept."""
+
+import functools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
+
+from engines import ENGINES, MissingEngine  # noqa: E402
+from recording import recording  # noqa: E402
+from visit import Visit, look_at  # noqa: E402
+from visits import SITE, page_names  # noqa: E402
+
+
+def engine_pages() -> list[str]:
+    """Every page but those of the reference, on which nothing moves."""
+    return [name for name in page_names() if not name.startswith(("api/", "genindex", "search"))]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that asks for an engine or a page runs for each."""
+    if "engine_name" in metafunc.fixturenames:
+        metafunc.parametrize("engine_name", ENGINES, scope="session")
+    if "page_name" in metafunc.fixturenames:
+        metafunc.parametrize("page_name", engine_pages())
+
+
+@pytest.fixture(scope="session")
+def engine(engine_name: str) -> Iterator:
+    """The engine, for all pages."""
+    try:
+        started = ENGINES[engine_name]()
+    except MissingEngine as missing:
+        pytest.fail(str(missing), pytrace=False)
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def origin() -> Iterator[str]:
+    """The address of the site, whose pages keep their errors."""
+    if not (SITE / "intro.html").exists():
+        pytest.fail("there is no built site in _build/html: run `make site` first", pytrace=False)
+    with recording(SITE) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def visit(engine, origin: str):
+    """A function that visits a page once and keeps what it saw."""
+
+    @functools.cache
+    def visit(page_name: str) -> Visit:
+        engine.open(f"{origin}/{page_name}")
+        return look_at(engine)
+
+    return visit

@@ -1,0 +1,125 @@
+"""What a reader can do on a page, done once: checks answered, folds opened, sliders and buttons moved."""
+
+from dataclasses import dataclass
+
+SLIDERS = ".course-explorer input[type=range]"
+PLAY = ".course-explorer-play"
+FOLDS = "details.fold > summary"
+CHECKS = ".course-check form"
+
+# What a view says it shows, and what it shows.
+SHOWN = """(() => {{
+  const box = document.querySelectorAll({selector!r})[{index}].closest(".course-explorer");
+  const view = box.querySelector(".course-explorer-view");
+  const drawn = [...view.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL()).join();
+  return [JSON.stringify(view.explorer.state), view.innerHTML + drawn];
+}})()"""
+
+
+@dataclass
+class Visit:
+    """What happened on one page.
+
+    Attributes:
+        errors: What was thrown, logged, refused or not loaded.
+        explorers: How many there are, and how many were mounted.
+        dead_sliders: Those that changed nothing when a key was pressed on them.
+        dead_buttons: Play buttons that changed nothing.
+        dead_folds: Folds whose code cannot be seen after a click.
+        dead_checks: Quick checks that did not answer.
+        unread_formulas: Formulas that are not drawn.
+        fonts: The families of the fonts that were loaded.
+    """
+
+    errors: list[str]
+    explorers: tuple[int, int]
+    dead_sliders: list[str]
+    dead_buttons: list[str]
+    dead_folds: list[str]
+    dead_checks: list[str]
+    unread_formulas: list[str]
+    fonts: list[str]
+
+
+def look_at(engine) -> Visit:
+    """Do everything on the page that is open."""
+    checks = answer_checks(engine)  # first: they cover outputs
+    folds = open_folds(engine)
+    sliders = [name for index in range(count(engine, SLIDERS)) for name in move_slider(engine, index)]
+    buttons = [name for index in range(count(engine, PLAY)) for name in press_play(engine, index)]
+    return Visit(
+        dead_checks=checks,
+        dead_folds=folds,
+        dead_sliders=sliders,
+        dead_buttons=buttons,
+        explorers=(count(engine, ".course-explorer"), count(engine, ".course-explorer-view")),
+        unread_formulas=engine.evaluate(
+            """[...document.querySelectorAll(".math")]
+               .filter((math) => !(math.querySelector(".katex-html")?.getBoundingClientRect().width > 0
+                 || math.closest("details:not([open])")))
+               .map((math) => math.textContent.slice(0, 60))"""
+        ),
+        fonts=engine.evaluate(
+            "[...document.fonts].filter((font) => font.status === 'loaded').map((font) => font.family)"
+        ),
+        errors=engine.evaluate("window.courseErrors"),
+    )
+
+
+def count(engine, selector: str) -> int:
+    """How many elements there are."""
+    return engine.evaluate(f"document.querySelectorAll({selector!r}).length")
+
+
+def move_slider(engine, index: int) -> list[str]:
+    """The slider's name, if a key pressed on it does not change what the view says and shows."""
+    slider = f"document.querySelectorAll({SLIDERS!r})[{index}]"
+    before = engine.evaluate(SHOWN.format(selector=SLIDERS, index=index))
+    at_its_end = engine.evaluate(f"{slider}.value === {slider}.max")
+    engine.press(SLIDERS, index, "Home" if at_its_end else "End")
+    after = engine.evaluate(SHOWN.format(selector=SLIDERS, index=index))
+    alive = all(old != new for old, new in zip(before, after, strict=True))
+    return [] if alive else [engine.evaluate(f"{slider}.dataset.control")]
+
+
+def press_play(engine, index: int) -> list[str]:
+    """The button's words, if it does not show the next picture."""
+    before = engine.evaluate(SHOWN.format(selector=PLAY, index=index))
+    engine.click(PLAY, index)
+    after = engine.evaluate(SHOWN.format(selector=PLAY, index=index))
+    alive = all(old != new for old, new in zip(before, after, strict=True))
+    return [] if alive else [engine.evaluate(f"document.querySelectorAll({PLAY!r})[{index}].textContent")]
+
+
+def open_folds(engine) -> list[str]:
+    """The folds that do not open: the first by a click, all by the button over the page."""
+    if not count(engine, FOLDS):
+        return []
+    closed = """[...document.querySelectorAll("details.fold")].filter((fold) => !fold.open
+        || !fold.querySelector("pre").getBoundingClientRect().height).map((fold) => fold.textContent.slice(0, 60))"""
+    engine.click(FOLDS)
+    first = engine.evaluate(closed)
+    if len(first) != count(engine, FOLDS) - 1:
+        return first
+    engine.click(".show-all-code")
+    return engine.evaluate(closed)
+
+
+def answer_checks(engine) -> list[str]:
+    """The quick checks that do not tell a wrong option from the right one."""
+    dead = []
+    for index in range(count(engine, CHECKS)):
+        here = f"document.querySelectorAll({CHECKS!r})[{index}]"
+        verdict = f"{here}.querySelector('.course-check-result').dataset.verdict ?? ''"
+        if engine.evaluate(f"{here}.closest('.course-check').dataset.kind") != "choice":
+            continue
+        right = int(engine.evaluate(f"{here}.closest('.course-check').dataset.right"))
+        said = []
+        for option in ((right + 1) % 2, right):
+            engine.evaluate(f"{here}.dataset.tried = {index}")
+            engine.click(f"form[data-tried='{index}'] input", option)
+            engine.click(f"form[data-tried='{index}'] .course-check-button")
+            said.append(engine.evaluate(verdict))
+        if said != ["wrong", "right"]:
+            dead.append(f"{engine.evaluate(f'{here}.textContent')[:60]}: {said}")
+    return dead
