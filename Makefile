@@ -64,7 +64,7 @@ serve: site ## build the site and serve it on this machine (PORT=8000)
 
 install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser engines ## install all that make test needs
 
-test: ## prove everything: the notebooks, the package, the site in a real browser
+test: ## prove everything: the notebooks, the package, the site in real browsers
 	@failed=0; for stage in install $(STAGES); do \
 	  printf '\n== %s\n' "$$stage"; start=$$(date +%s); verdict=passed; \
 	  $(MAKE) --no-print-directory $$stage || { verdict=FAILED; failed=1; }; \

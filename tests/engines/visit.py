@@ -54,7 +54,7 @@ def look_at(engine) -> Visit:
         dead_buttons=buttons,
         explorers=(count(engine, ".course-explorer"), count(engine, ".course-explorer-view")),
         unread_formulas=engine.evaluate(
-            """[...document.querySelectorAll(".math")]
+            """[...document.querySelectorAll(".bd-article .math")]
                .filter((math) => !(math.querySelector(".katex-html")?.getBoundingClientRect().width > 0
                  || math.closest("details:not([open])")))
                .map((math) => math.textContent.slice(0, 60))"""
