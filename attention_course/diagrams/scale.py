@@ -33,7 +33,10 @@ def score_spread(queries: Sequence[Tensor], keys: Sequence[Tensor]) -> Diagram:
         height=2 * (34 + len(widths) * (2 * HIGH + 12)) + 4,
     )
     y = 18
-    rows = (("scores as they are", "", scores), ("scores divided by the square root of d_k", "divided ", divided))
+    rows = (
+        ("scores as they are, weights below", "", scores),
+        ("the same, divided by the square root of d_k", "divided ", divided),
+    )
     for heading, prefix, numbers in rows:
         picture.text(0, y, heading, bold=True)
         y += 20
@@ -47,7 +50,7 @@ def _row(picture: Diagram, y: float, width: int, scores: Tensor, prefix: str, la
     """Draw the scores of one width above their weights; the height of the next row."""
     size = {"cell": (WIDE, HIGH), "numbers": True}
     x = 480 - WIDE * len(scores) - 2
-    picture.text(0, y + HIGH / 2, f"d_k = {width}: scores")
+    picture.text(0, y + HIGH / 2, f"d_k = {width}")
     picture.text(0, y + 1.5 * HIGH, "weights", quiet=True)
     picture.tensor(x, y, scores, name=f"{prefix}scores, d_k = {width}", largest=largest, **size)
     picture.tensor(

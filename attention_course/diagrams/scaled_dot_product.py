@@ -9,6 +9,7 @@ from attention_course.attention import scaled_dot_product_attention
 from attention_course.diagrams.diagram import Diagram
 
 WIDE, HIGH = 44, 30  # a cell that a number of four characters fits into
+LABELLED = 48  # one that the name of a feature fits above
 LAST = 4
 
 
@@ -51,11 +52,19 @@ def scaled_dot_product(
         height=bottom + 92,
     )
     asked = picture.tensor(
-        50, 42, query, name="query", cell=(WIDE, HIGH), numbers=True, tone="query", rows=[query_name], columns=features
+        50,
+        42,
+        query,
+        name="query",
+        cell=(LABELLED, HIGH),
+        numbers=True,
+        tone="query",
+        rows=[query_name],
+        columns=features,
     )
     picture.text(asked.right[0] + 24, asked.right[1], "query", bold=True)
     keys = picture.tensor(
-        50, top, key, name="keys", cell=(WIDE, HIGH), numbers=True, tone="key", rows=key_names, largest=3
+        50, top, key, name="keys", cell=(LABELLED, HIGH), numbers=True, tone="key", rows=key_names, largest=3
     )
     picture.text(keys.top[0], top - 14, "keys", anchor="middle", bold=True)
     values = picture.tensor(386, top, value, name="values", cell=(WIDE, HIGH), numbers=True, tone="value", largest=20)
@@ -64,7 +73,7 @@ def scaled_dot_product(
         x, y = values.cell(0, column).top
         picture.text(x, y - 42, content, anchor="middle")
 
-    columns = [("scores", products, 166), ("÷ √2", products / 2**0.5, 232), ("weights", weights[0], 298)]
+    columns = [("scores", products, 174), ("÷ √2", products / 2**0.5, 238), ("weights", weights[0], 302)]
     left = keys
     if step:
         meets = keys.right[0] + 13
