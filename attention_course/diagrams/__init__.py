@@ -8,6 +8,7 @@ from attention_course.diagrams.multi_head import cuts, multi_head
 from attention_course.diagrams.primer import training_loop
 from attention_course.diagrams.scale import rate_table, score_spread
 from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
+from attention_course.diagrams.self_attention import one_token, paths
 from attention_course.diagrams.shared_heads import shared_heads
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "cuts",
     "encoder_decoders",
     "multi_head",
+    "one_token",
+    "paths",
     "rate_table",
     "recurrent_network",
     "retrieval",

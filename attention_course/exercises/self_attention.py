@@ -5,12 +5,18 @@ import torch
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer, normal
 
-# --- the layer -----------------------------------------------------------------------------------
+# --- the layer, given with mistakes --------------------------------------------------------------
 
 
 def self_attention(X, W_Q, W_K, W_V):
     query, key, value = X @ W_Q, X @ W_K, X @ W_V
     return (query @ key.T / key.size(-1) ** 0.5).softmax(-1) @ value
+
+
+def given_self_attention(X, W_Q, W_K, W_V):
+    query, key, value = X @ W_Q, X @ W_Q, X @ W_V
+    scores = query @ key.T / key.size(-1) ** 0.5
+    return scores.softmax(0) @ value
 
 
 def _layer_inputs(size, generator):
@@ -79,6 +85,7 @@ LAYER = Exercise(
             "The softmax ran down the columns. Each token has one unit of attention to give: rows sum to 1.",
         ),
     ),
+    given=given_self_attention,
 )
 
 
@@ -257,54 +264,4 @@ HIT_RATE = Exercise(
 )
 
 
-# --- counting multiply-adds ------------------------------------------------------------------------------
-
-
-def multiply_adds(n_tokens, d_model, d_k, d_v):
-    return n_tokens * d_model * (2 * d_k + d_v) + n_tokens**2 * (d_k + d_v)
-
-
-def _sizes(size, generator):
-    return tuple(integer(2, size + 3, generator) for _ in range(4))
-
-
-COUNT = Exercise(
-    "self_attention.multiply_adds",
-    multiply_adds,
-    _sizes,
-    (
-        Misconception(
-            "FLOPs",
-            lambda n_tokens, d_model, d_k, d_v: 2 * multiply_adds(n_tokens, d_model, d_k, d_v),
-            "You counted FLOPs, a multiplication and an addition apart: twice what was asked for.",
-        ),
-        Misconception(
-            "no projections",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens**2 * (d_k + d_v),
-            "The projections are missing. In short sequences they are most of the work.",
-        ),
-        Misconception(
-            "projections only",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v),
-            "You counted the projections. Scores and blend are missing, the part that grows with the square of "
-            "the length.",
-        ),
-        Misconception(
-            "no blend",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v) + n_tokens**2 * d_k,
-            "The scores are there, but the blend of the values is a matrix product too.",
-        ),
-        Misconception(
-            "values as wide as keys",
-            lambda n_tokens, d_model, d_k, d_v: 3 * n_tokens * d_model * d_k + 2 * n_tokens**2 * d_k,
-            "You took d_v to be d_k. Follow the shapes: values may be wider or narrower than keys.",
-        ),
-        Misconception(
-            "one query",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v) + n_tokens * (d_k + d_v),
-            "You counted the scores and the blend of one query. Each of the tokens asks.",
-        ),
-    ),
-)
-
-EXERCISES = (LAYER, REORDER, FORBID, HIT_RATE, COUNT)
+EXERCISES = (LAYER, REORDER, FORBID, HIT_RATE)

@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.self_attention import forbid, hit_rate, multiply_adds, reorder, self_attention
+from attention_course.exercises.self_attention import forbid, hit_rate, reorder, self_attention
 
 WRONG = {
     "self_attention.layer": {
@@ -38,14 +38,6 @@ WRONG = {
         "smallest": lambda weights, gold: (weights.argmin(-1) == gold).float().mean(),
         "first half": lambda weights, gold: hit_rate(weights[: len(gold) // 2], gold[: len(gold) // 2]),
     },
-    "self_attention.multiply_adds": {
-        "one too many": lambda *sizes: multiply_adds(*sizes) + 1,
-        "two projections": lambda n, d, k, v: n * d * (k + v) + n * n * (k + v),
-        "output projection": lambda n, d, k, v: multiply_adds(n, d, k, v) + n * v * d,
-        "causal": lambda n, d, k, v: n * d * (2 * k + v) + n * (n + 1) // 2 * (k + v),
-        "softmax counted": lambda n, d, k, v: multiply_adds(n, d, k, v) + n * n,
-        "complex": lambda *sizes: complex(multiply_adds(*sizes)),
-    },
 }
 
 RIGHT = {
@@ -59,5 +51,4 @@ RIGHT = {
     "self_attention.hit_rate": {
         "a loop": lambda weights, gold: sum(row.argmax() == g for row, g in zip(weights, gold, strict=True)) / len(gold)
     },
-    "self_attention.multiply_adds": {"a tensor": lambda *sizes: torch.tensor(multiply_adds(*sizes))},
 }
