@@ -80,32 +80,26 @@ def rate_table(runs: Sequence[dict], steps: int = 300) -> Diagram:
     """
     runs = [run for run in runs if run["steps"] == steps]
     widths, rates = (sorted({run[name] for run in runs}) for name in ("width", "rate"))
-    picture = Diagram(
-        f"Share of right answers by width and learning rate. Widths {', '.join(map(str, widths))}, learning rates from "
-        f"{rates[0]:g} to {rates[-1]:g}. With the scale a band of rates gives 1 at every width. Without it the band is "
-        "narrower the wider the layer, and at the largest width no rate reaches .8.",
-        height=2 * (56 + len(widths) * 30) + 8,
+    tables = {
+        name: [[_mean_accuracy(runs, width, rate, scaled) for rate in rates] for width in widths]
+        for name, scaled in (("with the scale", True), ("without the scale", False))
+    }
+    said = " ".join(
+        f"Width {width} {name} is above .9 at {_rates(rates, row)}."
+        for name, table in tables.items()
+        for width, row in zip(widths, table, strict=True)
     )
-    for y, scaled, title in ((14, True, "with the scale"), (74 + len(widths) * 30, False, "without the scale")):
-        table = [
-            [
-                mean(
-                    run["accuracy"]
-                    for run in runs
-                    if (run["width"], run["rate"], run["scaled"]) == (width, rate, scaled)
-                )
-                for rate in rates
-            ]
-            for width in widths
-        ]
-        picture.text(0, y, title, bold=True)
+    height = 56 + len(widths) * 30
+    picture = Diagram(f"Share of right answers by width and learning rate. {said}", height=2 * height + 8)
+    for y, (name, table) in zip((14, 18 + height), tables.items(), strict=True):
+        picture.text(0, y, name, bold=True)
         picture.text(476, y, "learning rate", anchor="end", quiet=True)
         picture.text(52, y + 30, "width", anchor="end", quiet=True)
         picture.tensor(
             58,
             y + 40,
             table,
-            name=title,
+            name=name,
             cell=(52, 30),
             numbers=True,
             largest=1,
@@ -113,3 +107,12 @@ def rate_table(runs: Sequence[dict], steps: int = 300) -> Diagram:
             columns=[f"{rate:g}" for rate in rates],
         )
     return picture
+
+
+def _mean_accuracy(runs: Sequence[dict], width: int, rate: float, scaled: bool) -> float:
+    return mean(run["accuracy"] for run in runs if (run["width"], run["rate"], run["scaled"]) == (width, rate, scaled))
+
+
+def _rates(rates: Sequence[float], accuracies: Sequence[float]) -> str:
+    good = [f"{rate:g}" for rate, accuracy in zip(rates, accuracies, strict=True) if accuracy > 0.9]
+    return "the rates " + ", ".join(good) if good else "no rate"
