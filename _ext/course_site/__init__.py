@@ -16,6 +16,7 @@ from . import (
     folds,
     front_page,
     maths,
+    terms,
     widgets,
 )
 
@@ -32,6 +33,7 @@ PARTS = (
     explorers,
     folds,
     front_page,
+    terms,
     accessibility,
     api,
 )
