@@ -28,6 +28,11 @@ def test_quick_checks_answer(visit, page_name):
     assert visit(page_name).dead_checks == []
 
 
+def test_words_open(visit, page_name):
+    """A word of the glossary opens its entry, and closes it, by a click and by a key."""
+    assert visit(page_name).dead_words == []
+
+
 def test_formulas_are_drawn(visit, page_name):
     """Every formula has a size, in KaTeX's own fonts."""
     seen = visit(page_name)

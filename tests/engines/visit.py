@@ -6,6 +6,7 @@ SLIDERS = ".course-explorer input[type=range]"
 PLAY = ".course-explorer-play"
 FOLDS = "details.fold > summary"
 CHECKS = ".course-check form"
+WORDS = ".course-term"
 
 # What a view says it shows, and what it shows.
 SHOWN = """(() => {{
@@ -27,6 +28,7 @@ class Visit:
         dead_buttons: Play buttons that changed nothing.
         dead_folds: Folds whose code cannot be seen after a click.
         dead_checks: Quick checks that did not answer.
+        dead_words: Words of the glossary whose entry did not open or close.
         unread_formulas: Formulas that are not drawn.
         fonts: The families of the fonts that were loaded.
     """
@@ -37,6 +39,7 @@ class Visit:
     dead_buttons: list[str]
     dead_folds: list[str]
     dead_checks: list[str]
+    dead_words: list[str]
     unread_formulas: list[str]
     fonts: list[str]
 
@@ -49,6 +52,7 @@ def look_at(engine) -> Visit:
     buttons = [name for index in range(count(engine, PLAY)) for name in press_play(engine, index)]
     return Visit(
         dead_checks=checks,
+        dead_words=open_words(engine),
         dead_folds=folds,
         dead_sliders=sliders,
         dead_buttons=buttons,
@@ -56,7 +60,7 @@ def look_at(engine) -> Visit:
         unread_formulas=engine.evaluate(
             """[...document.querySelectorAll(".bd-article .math")]
                .filter((math) => !(math.querySelector(".katex-html")?.getBoundingClientRect().width > 0
-                 || math.closest("details:not([open])")))
+                 || math.closest("details:not([open]), .course-entry")))
                .map((math) => math.textContent.slice(0, 60))"""
         ),
         fonts=engine.evaluate(
@@ -123,3 +127,18 @@ def answer_checks(engine) -> list[str]:
         if said != ["wrong", "right"]:
             dead.append(f"{engine.evaluate(f'{here}.textContent')[:60]}: {said}")
     return dead
+
+
+def open_words(engine) -> list[str]:
+    """The page's first word of the glossary, if a click or a key does not open its entry, or does not close it."""
+    if not count(engine, WORDS):
+        return []
+    opened = "document.querySelectorAll('.course-entry:popover-open').length"
+    seen = []
+    for act in (engine.click, lambda word, index: engine.press(word, index, "Enter")):
+        for _ in range(2):
+            act(WORDS, 0)
+            seen.append(engine.evaluate(opened))
+    return (
+        [] if seen == [1, 0, 1, 0] else [f"{engine.evaluate(f'document.querySelector({WORDS!r}).textContent')}: {seen}"]
+    )

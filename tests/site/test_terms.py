@@ -44,6 +44,9 @@ memory
 query
 : What a position looks for. See [the other page](chapters/other.md).
 
+recurrent
+: Again and again. See [the other page](chapters/other.md).
+
 recurrent network
 : A network that reads one symbol after the other. See [the other page](chapters/other.md).
 
