@@ -16,6 +16,7 @@ from . import (
     folds,
     front_page,
     maths,
+    search,
     terms,
     widgets,
 )
@@ -36,6 +37,7 @@ PARTS = (
     terms,
     accessibility,
     api,
+    search,
 )
 
 

@@ -1,0 +1,148 @@
+"""Search that finds sections: a list of every place that has an address, which the search page alone loads."""
+
+import json
+import keyword
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.addnodes import desc, desc_signature
+
+from .scripts import load_script, write_script
+
+PAGE = "search"
+GLOSSARY = "glossary"
+INDEX = "search-index.js"
+LIBRARY = "minisearch/minisearch.js"
+ALIASES = Path(__file__).with_name("search_aliases.json")
+
+NAME = re.compile(r"[^\W\d]\w+")
+COMMAND = re.compile(r"\\[a-zA-Z]+")
+SILENT = (nodes.title, nodes.raw, nodes.comment, nodes.target, nodes.system_message, nodes.term, desc_signature)
+# Where a reader is sent last: to what asks, repeats or lists, before what explains.
+WEIGHTS = {"Exercises": 0.5, "What you can do now": 0.3, "Next": 0.3, "Papers": 0.3}
+REFERENCE = 0.5
+
+
+def is_place(node):
+    """Whether a node has an entry of its own: a section, a word of the glossary, a function of the reference."""
+    return isinstance(node, nodes.section | nodes.definition_list_item | desc) and bool(anchor(node))
+
+
+def anchor(place):
+    """The id of a place, or ''."""
+    ids = place["ids"] if isinstance(place, nodes.section) else place[0]["ids"]
+    return ids[0] if ids else ""
+
+
+def heading(place):
+    """What a place is called."""
+    first = place[0]
+    return first.get("fullname", first.get("ids", [""])[0]) if isinstance(first, desc_signature) else first.astext()
+
+
+def titles(place):
+    """The titles of the sections that a place stands in, the page's first."""
+    above = []
+    while place := place.parent:
+        if isinstance(place, nodes.section):
+            above.insert(0, place[0].astext())
+    return above
+
+
+def names_in(code):
+    """The names in some code, each once; words of comments and strings are among them."""
+    return [name for name in dict.fromkeys(NAME.findall(code)) if not keyword.iskeyword(name)]
+
+
+class Words:
+    """What a place says, apart from the places in it: its prose, the names in its code, and what was printed."""
+
+    def __init__(self, place):
+        self.prose, self.code, self.printed = [], [], []
+        self.read(place)
+
+    def read(self, node):
+        """Read what is in a node."""
+        for child in node.children:
+            if is_place(child) or isinstance(child, SILENT) or is_folded(child):
+                continue
+            if isinstance(child, nodes.math | nodes.math_block):
+                self.read_formula(child.astext())
+            elif isinstance(child, nodes.literal_block):
+                (self.printed if "output" in child["classes"] else self.code).extend(names_in(child.astext()))
+            elif isinstance(child, nodes.Text):
+                self.prose.append(child.astext())
+            else:
+                self.read(child)
+        if isinstance(node, nodes.Element) and not isinstance(node, nodes.Inline):
+            self.prose.append(" ")
+
+    def read_formula(self, tex):
+        """Keep a formula that is as good as text, and of another the names of its signs."""
+        self.code.extend(command[1:] for command in COMMAND.findall(tex))
+        self.prose.append("…" if "\\" in tex else tex)
+
+
+def is_folded(node):
+    """Whether a node is the code of a folded cell."""
+    is_code = isinstance(node, nodes.Element) and "cell_input" in node.get("classes", ())
+    return is_code and bool(node.parent.get("hide_mode"))
+
+
+def entry(place, address):
+    """What the script knows of a place; the page's own section leads to its top."""
+    above, words = titles(place), Words(place)
+    title = heading(place)
+    weight = REFERENCE if isinstance(place, desc) else min(WEIGHTS.get(name, 1) for name in [*above, title])
+    return {
+        "address": f"{address}#{anchor(place)}" if above else address,
+        "title": title,
+        "above": above,
+        "text": " ".join("".join(words.prose).split()),
+        "code": " ".join(dict.fromkeys(words.code)),
+        "printed": " ".join(dict.fromkeys(words.printed)),
+        "weight": weight,
+    }
+
+
+def name_terms(app, doctree):
+    """Give each word of the glossary an address."""
+    if app.env.docname == GLOSSARY:
+        for term in doctree.findall(nodes.term):
+            term["ids"].append(nodes.make_id(f"term-{term.astext()}"))
+
+
+def write_page(app):
+    """Write the list of all places, and have the search page written."""
+    places = [
+        entry(place, app.builder.get_target_uri(page))
+        for page in app.env.collect_relations()
+        for place in app.env.get_doctree(page).findall(is_place)
+    ]
+    aliases = json.loads(ALIASES.read_text(encoding="utf-8"))
+    data = json.dumps({"places": places, "aliases": aliases}, ensure_ascii=False, separators=(",", ":"))
+    Path(app.outdir, "_static", INDEX).write_text(f"window.courseSearch = {data};\n", encoding="utf-8")
+    yield PAGE, {}, "search.html"
+
+
+def load_scripts(app, pagename, templatename, context, doctree):
+    """Load the library, the list and the script on the search page, in this order."""
+    if pagename == PAGE:
+        app.add_js_file(LIBRARY, defer="defer")
+        app.add_js_file(INDEX, defer="defer")
+        load_script(app, PAGE)
+
+
+def begin(app):
+    """Put Sphinx's own search, which finds pages by words that are all in them, out of the way."""
+    app.builder.search = False
+    write_script(app, PAGE)
+
+
+def setup(app):
+    """Connect to the build, to the reading of the glossary, and to the writing of pages."""
+    app.connect("builder-inited", begin)
+    app.connect("doctree-read", name_terms)
+    app.connect("html-collect-pages", write_page)
+    app.connect("html-page-context", load_scripts)
