@@ -2,19 +2,19 @@
 
 /**
  * @typedef {{ address: string, title: string, above: string[], text: string, code: string, printed: string,
- *   weight: number }} Place
+ *   asked: string, weight: number }} Place
  * @typedef {{ term: string, start: number, end: number }} Word
  * @typedef {{ id: number, terms: string[] }} Found
  * @typedef {{ addAll: (documents: object[]) => void, search: (query: string, options: object) => Found[] }} Library
- * @typedef {{ courseSearch: { places: Place[], aliases: string[][] }, MiniSearch: new (options: object) => Library }} Given
+ * @typedef {{ courseSearch: { places: Place[], same: string[][] }, MiniSearch: new (options: object) => Library }} Given
  */
 const { courseSearch, MiniSearch } = /** @type {Given} */ (/** @type {unknown} */ (window));
-const { places, aliases } = courseSearch;
+const { places, same } = courseSearch;
 
 const MOST_SHOWN = 30;
 const EXCERPT = 220; // characters
 const PAUSE = 150; // milliseconds after the last key, so that a screen reader is not interrupted by each
-const WEIGHTS = { title: 5, above: 1.5, text: 1, code: 1, printed: 0.4 };
+const WEIGHTS = { title: 5, asked: 5, above: 1.5, text: 1, code: 1, printed: 0.4 };
 
 const WORD = /√|\d{1,3}(?:,\d{3})+|[\p{L}\p{N}_]+/gu;
 const STOP_WORDS = new Set(
@@ -57,7 +57,7 @@ function plainWords(text) {
 // Every way of saying something, by its first term: what follows it, and the one term that stands for all ways.
 /** @type {Map<string, { rest: string[], group: string }[]>} */
 const ways = new Map();
-for (const group of aliases) {
+for (const group of same) {
   for (const way of group) {
     const [first, ...rest] = [...way.matchAll(WORD)].map((match) => stem(match[0]));
     ways.set(first, [...(ways.get(first) ?? []), { rest, group: `=${group[0]}` }]);

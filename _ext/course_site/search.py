@@ -7,18 +7,22 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.addnodes import desc, desc_signature
+from sphinx.util import logging
 
 from .scripts import load_script, write_script
+
+logger = logging.getLogger(__name__)
 
 PAGE = "search"
 GLOSSARY = "glossary"
 INDEX = "search-index.js"
 LIBRARY = "minisearch/minisearch.js"
-ALIASES = Path(__file__).with_name("search_aliases.json")
+# Groups of words that are the same to a search; and readers' questions that a place answers without their words.
+SAME, ASKED = json.loads(Path(__file__).with_name("search_aliases.json").read_text(encoding="utf-8")).values()
 
-NAME = re.compile(r"[^\W\d]\w+")
+NAME = re.compile(r"[^\W\d]\w+|\d{1,3}(?:,\d{3})+")  # a number from a thousand on says which run it was
 COMMAND = re.compile(r"\\[a-zA-Z]+")
-SILENT = (nodes.title, nodes.raw, nodes.comment, nodes.target, nodes.system_message, nodes.term, desc_signature)
+SILENT = (nodes.raw, nodes.comment, nodes.target, nodes.system_message)
 # Where a reader is sent last: to what asks, repeats or lists, before what explains.
 WEIGHTS = {"Exercises": 0.5, "What you can do now": 0.3, "Next": 0.3, "Papers": 0.3}
 REFERENCE = 0.5
@@ -60,12 +64,13 @@ class Words:
 
     def __init__(self, place):
         self.prose, self.code, self.printed = [], [], []
+        self.title = place[0]
         self.read(place)
 
     def read(self, node):
         """Read what is in a node."""
         for child in node.children:
-            if is_place(child) or isinstance(child, SILENT) or is_folded(child):
+            if child is self.title or is_place(child) or isinstance(child, SILENT) or is_folded(child):
                 continue
             if isinstance(child, nodes.math | nodes.math_block):
                 self.read_formula(child.astext())
@@ -90,9 +95,10 @@ def is_folded(node):
     return is_code and bool(node.parent.get("hide_mode"))
 
 
-def entry(place, address):
+def entry(place, page, app):
     """What the script knows of a place; the page's own section leads to its top."""
     above, words = titles(place), Words(place)
+    address = app.builder.get_target_uri(page)
     title = heading(place)
     weight = REFERENCE if isinstance(place, desc) else min(WEIGHTS.get(name, 1) for name in [*above, title])
     return {
@@ -102,6 +108,7 @@ def entry(place, address):
         "text": " ".join("".join(words.prose).split()),
         "code": " ".join(dict.fromkeys(words.code)),
         "printed": " ".join(dict.fromkeys(words.printed)),
+        "asked": ASKED.get(f"{page}#{anchor(place)}", ""),
         "weight": weight,
     }
 
@@ -113,15 +120,20 @@ def name_terms(app, doctree):
             term["ids"].append(nodes.make_id(f"term-{term.astext()}"))
 
 
+def warn_of_lost(places, pages):
+    """Warn of questions whose answer is no longer where it was."""
+    addresses = {place["address"].replace(".html", "") for place in places}
+    for address in ASKED:
+        if address.partition("#")[0] in pages and address not in addresses:
+            logger.warning("search_aliases.json sends a question to %s, which is no place", address)
+
+
 def write_page(app):
     """Write the list of all places, and have the search page written."""
-    places = [
-        entry(place, app.builder.get_target_uri(page))
-        for page in app.env.collect_relations()
-        for place in app.env.get_doctree(page).findall(is_place)
-    ]
-    aliases = json.loads(ALIASES.read_text(encoding="utf-8"))
-    data = json.dumps({"places": places, "aliases": aliases}, ensure_ascii=False, separators=(",", ":"))
+    pages = list(app.env.collect_relations())
+    places = [entry(place, page, app) for page in pages for place in app.env.get_doctree(page).findall(is_place)]
+    warn_of_lost(places, pages)
+    data = json.dumps({"places": places, "same": SAME}, ensure_ascii=False, separators=(",", ":"))
     Path(app.outdir, "_static", INDEX).write_text(f"window.courseSearch = {data};\n", encoding="utf-8")
     yield PAGE, {}, "search.html"
 
