@@ -1,0 +1,216 @@
+"""Search: what readers type, as they type it, and the heading that answers."""
+
+import re
+from contextlib import contextmanager
+
+import nbformat
+import pytest
+from serving import BOOK, STRICT, serving
+from small_book import build, make_book, write_cells
+from visits import SITE, WIDTHS, run_axe
+
+# The first result, or one of the first where the number says so.
+ANSWERS = [
+    ("how does RoPE work in code", "chapters/positions.html#rope-turn-queries-and-keys", 1),
+    ("what does GQA save", "chapters/shared_heads.html#what-does-gqa-save", 1),
+    ("why is my causal mask wrong with a KV cache", "chapters/masking.html#which-corner", 1),
+    ("which efficient attention for 32k tokens on CPU", "chapters/efficient.html#which-one-then", 1),
+    ("why divide by sqrt(d)", "chapters/scale.html", 1),
+    ("temperature", "glossary.html#term-temperature", 1),
+    ("fully masked row NaN", "chapters/masking.html#which-number-to-fill-in", 2),
+    ("rotate_half", "chapters/positions.html#rope-turn-queries-and-keys", 1),
+    ("is_causal", "chapters/masking.html#which-corner", 1),
+    ("beam search", "glossary.html#term-beam-search", 1),
+    ("is attention permutation invariant", "chapters/self_attention.html#order-is-invisible", 2),
+    ("Linformer causal", "chapters/efficient.html#which-one-then", 3),
+    ("online softmax", "glossary.html#term-online-softmax", 1),
+    ("what is a logit", "glossary.html#term-logit", 1),
+    ("MLA", "chapters/flash.html#the-ledger-of-the-cache", 1),
+    ("ALiBi slopes", "chapters/positions.html#alibi-near-is-better", 1),
+    ("grouped query atention", "glossary.html#term-grouped-query-attention", 1),
+    ("perfor", "chapters/efficient.html#performer-softmax-estimated", 1),
+]
+LINKS = ".course-search-results a"
+COUNT = ".course-search-count"
+
+
+@contextmanager
+def opened(browser, address, **options):
+    """A page in a browser, which must log no error."""
+    context = browser.new_context(reduced_motion="reduce", **options)
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    errors = []
+    page.on("console", lambda message: message.type in ("error", "warning") and errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address)
+    yield page
+    context.close()
+    assert errors == []
+
+
+def type_words(page, words):
+    """Type into the field and wait until what is shown is about these words."""
+    page.evaluate(f"document.querySelector('{COUNT}').textContent = 'waiting'")
+    page.get_by_role("searchbox", name="A question").fill(words)
+    page.locator(COUNT).filter(has_not_text="waiting").wait_for(state="attached")
+
+
+def results(page):
+    """The addresses of the results, in order."""
+    return [link.get_attribute("href") for link in page.locator(LINKS).all()]
+
+
+@pytest.mark.parametrize("place", ["http", "folder"])
+def test_questions_as_typed_have_the_answering_heading_first(browser, site, origin, place):
+    address = f"{origin}/search.html" if place == "http" else (SITE / "search.html").as_uri()
+    misses = []
+    with opened(browser, address) as page:
+        for words, answer, rank in ANSWERS:
+            type_words(page, words)
+            if answer not in results(page)[:rank]:
+                misses.append((words, results(page)[:3]))
+    assert misses == []
+
+
+def test_every_place_is_there(site):
+    """Each result would lead to an id of its page."""
+    listed = (SITE / "_static" / "search-index.js").read_text(encoding="utf-8")
+    ids = {}
+    for name, anchor in re.findall(r'"address":"([^"#]+)#([^"]+)"', listed):
+        if name not in ids:
+            ids[name] = set(re.findall(r' id="([^"]+)"', (SITE / name).read_text(encoding="utf-8")))
+        assert anchor in ids[name], f"{name}#{anchor}"
+
+
+MARKDOWN = """# A page
+
+Before all.
+
+## Turning and sharing
+
+Grouped-query attention keeps one key for several heads. {filler} A zebra is here, with a giraffe.
+
+## Exercises
+
+### 1. A puzzle
+
+{filler} A zebra is here.
+"""
+GLOSSARY = "# Glossary\n\nlogit\n: A score before the softmax.\n"
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A built book of one page and a glossary."""
+    book = make_book(tmp_path_factory.mktemp("search"))
+    folded = nbformat.v4.new_code_cell("# @title Hide\nconcealed = 1", metadata={"tags": ["hide-input"]})
+    write_cells(
+        book,
+        nbformat.v4.new_markdown_cell(MARKDOWN.format(filler="More words. " * 60)),
+        nbformat.v4.new_code_cell("class OpenedName:\n    pass\n\nprint('printed_name')"),
+        folded,
+    )
+    (book / "glossary.md").write_text(GLOSSARY)
+    (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n- file: glossary\n")
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return book / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def address(book):
+    with serving(book, BOOK) as origin:
+        yield f"{origin}/search.html"
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("GQA", "page.html#turning-and-sharing"),
+        ("what is a logit", "glossary.html#term-logit"),
+        ("zebra", "page.html#turning-and-sharing"),  # what explains comes before what asks
+        ("opened_name", "page.html#a-puzzle"),
+        ("OpenedName", "page.html#a-puzzle"),
+        ("printed_name", "page.html#a-puzzle"),
+        ("giraffes unheard", "page.html#turning-and-sharing"),  # any word will do
+        ("gyraffe", "page.html#turning-and-sharing"),
+    ],
+)
+def test_what_leads_where(browser, address, words, first):
+    with opened(browser, address) as page:
+        type_words(page, words)
+        assert results(page)[0] == first
+
+
+def test_what_is_folded_away_is_not_found(browser, address):
+    with opened(browser, address) as page:
+        type_words(page, "concealed")
+        assert results(page) == []
+
+
+def test_a_result_says_where_it_is_and_marks_the_words(browser, address):
+    with opened(browser, f"{address}?q=GQA+giraffe") as page:
+        first = page.locator(".course-search-results li").first
+        assert first.get_by_role("heading").inner_text() == "Turning and sharing"
+        assert first.locator(".course-search-above").inner_text() == "A page"
+        assert first.locator("mark").all_inner_texts()[-1:] in (["giraffe"], ["Grouped-query attention"])
+        assert len(first.locator(".course-search-excerpt").inner_text()) < 300
+
+
+def test_the_count_is_spoken_and_the_address_follows(browser, address):
+    with opened(browser, address) as page:
+        assert page.evaluate("document.activeElement.id") == "course-search-words"
+        page.keyboard.type("giraffe")
+        page.get_by_role("status").filter(has_text="One place in the course").wait_for()
+        page.wait_for_url("**/search.html?q=giraffe")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/page.html#turning-and-sharing")
+        page.go_back()
+        page.get_by_role("status").filter(has_text="One place").wait_for()
+        type_words(page, "qqqqqq")
+        assert page.get_by_role("status").inner_text() == "Nothing in the course has these words."
+        type_words(page, "")
+        assert page.get_by_role("status").inner_text() == "" and results(page) == []
+
+
+def test_the_field_of_every_page_leads_here(browser, address):
+    with opened(browser, address.replace("search.html", "page.html")) as page:
+        page.keyboard.press("Control+k")
+        page.keyboard.type("giraffe")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/search.html?q=giraffe")
+        assert results(page) == ["page.html#turning-and-sharing"]
+
+
+def test_only_the_search_page_loads_the_list(book):
+    loads = {name: "search-index.js" in (book / f"{name}.html").read_text() for name in ("page", "search")}
+    assert loads == {"page": False, "search": True}
+    assert not (book / "searchindex.js").exists()
+
+
+def test_needs_no_script_inside_the_page(browser, book):
+    """The theme has some, which the strict policy stops; search works all the same."""
+    with serving(book, STRICT) as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/search.html?q=giraffe")
+        page.locator(LINKS).first.wait_for()
+        page.close()
+
+
+def test_without_scripts_the_glossary_is_offered(browser, address):
+    with opened(browser, address, java_script_enabled=False) as page:
+        said = page.locator(".course-search noscript p")
+        assert said.is_visible()
+        assert said.inner_text().startswith("Search needs JavaScript")
+        assert said.locator("a").get_attribute("href") == "glossary.html"
+        assert not page.get_by_role("searchbox", name="A question").is_visible()
+
+
+def test_accessible(browser, address, scheme, width):
+    viewport = {"width": WIDTHS[width], "height": 844}
+    with opened(browser, f"{address}?q=zebra+GQA", color_scheme=scheme, viewport=viewport) as page:
+        assert len(results(page)) > 1
+        assert run_axe(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
