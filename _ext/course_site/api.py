@@ -10,6 +10,8 @@ import attention_course
 
 INDEX = "api"
 CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!checking)")
+# A lesson's diagrams are functions of the package, and some are named as their file is.
+LESSONS_DIAGRAMS = re.compile(r"attention_course\.diagrams\.(?!diagram$)")
 
 PAGE = """\
 # {title}
@@ -22,10 +24,14 @@ PAGE = """\
 
 
 def module_names():
-    """The public modules of the package, in alphabetical order, without the solutions of the exercises."""
+    """The public modules of the package, in alphabetical order, without the solutions of the exercises.
+
+    The lessons' diagrams are documented where they are imported from.
+    """
     prefix = attention_course.__name__ + "."
     names = [module.name for module in pkgutil.walk_packages(attention_course.__path__, prefix)]
-    return sorted(name for name in names if "._" not in name and not CHAPTERS_EXERCISES.match(name))
+    hidden = (CHAPTERS_EXERCISES, LESSONS_DIAGRAMS)
+    return sorted(name for name in names if "._" not in name and not any(kind.match(name) for kind in hidden))
 
 
 def title(name):
