@@ -100,7 +100,7 @@ def entry(place, page, app):
     above, words = titles(place), Words(place)
     address = app.builder.get_target_uri(page)
     title = heading(place)
-    weight = REFERENCE if isinstance(place, desc) else min(WEIGHTS.get(name, 1) for name in [*above, title])
+    weight = REFERENCE if page.startswith("api/") else min(WEIGHTS.get(name, 1) for name in [*above, title])
     return {
         "address": f"{address}#{anchor(place)}" if above else address,
         "title": title,
