@@ -36,7 +36,7 @@ def training_loop(embedding: nn.Embedding, to_logits: nn.Linear, letter: Tensor,
     picture.text(371, 190, "one for each letter", anchor="middle", quiet=True)
     cost = picture.box(280, 268, 176, 68, f"3. loss: {loss:.2f}\nthe next letter is {right}", tone="key")
     slope = picture.box(24, 268, 176, 68, "4. gradient:\nwhich way is worse?", tone="value")
-    step = picture.box(14, 130, 186, 68, "5. step: every number\na little the other way", tone="query")
+    step = picture.box(14, 130, 186, 68, "5. step: all parameters\na little the other way", tone="query")
     picture.arrow((row.right[0] + 6, row.right[1]), (372, row.right[1]), (372, 120))
     picture.arrow((scores.bottom[0], 204), (scores.bottom[0], cost.y - 4))
     picture.arrow((cost.x - 4, cost.left[1]), (slope.x + slope.width + 4, slope.left[1]))
