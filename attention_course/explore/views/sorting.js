@@ -112,6 +112,13 @@ const makeNetwork = (data) => {
 /** @type {(words: (string | number)[]) => string} */
 const list = (words) => words.join(", ");
 
+// A weight as a shade, and as a number for whoever does not see shades.
+const makeCell = (/** @type {Element} */ row) => {
+  const cell = make(make(row, "td"), "div");
+  cell.setAttribute("role", "img");
+  return cell;
+};
+
 /** @type {Render<SortingValues>} */
 const render = ({ model, el }) => {
   const data = model.get("data");
@@ -140,7 +147,7 @@ const render = ({ model, el }) => {
     const row = make(body, "tr");
     const written = make(row, "th");
     written.scope = "row";
-    return { row, written, cells: numbers.map(() => make(make(row, "td"), "div")) };
+    return { row, written, cells: numbers.map(() => makeCell(row)) };
   });
   const said = make(root, "p", "course-sorter-said");
   said.setAttribute("aria-live", "polite");
@@ -158,7 +165,7 @@ const render = ({ model, el }) => {
       row.written.classList.toggle("course-sorter-wrong", wrong);
       row.cells.forEach((cell, j) => {
         const weight = steps[i].weights[j];
-        cell.textContent = `${Math.round(100 * weight)}%`;
+        cell.ariaLabel = `${Math.round(100 * weight)}%`;
         cell.style.setProperty("--weight", weight.toFixed(3));
         cell.classList.toggle("course-sorter-gold", numbers[j] === right[i]);
       });
