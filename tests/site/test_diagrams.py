@@ -50,7 +50,9 @@ def test_small_text_is_seen(show):
     assert page.evaluate(FAULTS) == ['A picture.: "fine" is 9.7 pixels high']
 
 
-def test_every_diagram_can_be_read_on_a_phone(open_page, origin, page_name):
+def test_every_diagram_can_be_read_on_a_phone(open_page, origin, site, page_name):
+    if "course-diagram" not in (site / page_name).read_text():
+        return
     page, errors, _ = open_page(f"{origin}/{page_name}", "light", "phone")
     faults = page.evaluate(FAULTS)
     for _ in range(STATES if page.evaluate(ADVANCE) else 0):
