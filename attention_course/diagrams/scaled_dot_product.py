@@ -87,7 +87,11 @@ def scaled_dot_product(
         picture.text(area.top[0], top - 14, heading, anchor="middle", bold=True)
         picture.arrow((left.right[0] + 3, left.right[1]), (area.left[0] - 2, area.left[1]))
         left = area
-    if step >= LAST:
+    for *_, x in columns[step:]:  # room for what later steps draw
+        picture.box(x, top, WIDE, n_keys * HIGH)
+    if step < LAST:
+        picture.box(386, bottom + 48, 2 * WIDE, HIGH)
+    else:
         for row, weight in enumerate(weights[0].tolist()):
             picture.line(left.row(row).right, values.row(row).left, weight=weight)
         found = picture.tensor(
@@ -158,8 +162,8 @@ def softmax_directions(scores: Tensor, *, query_names: Sequence[str], key_names:
     """
     right, wrong = scores.softmax(-1), scores.softmax(-2)
     picture = Diagram(
-        "Two softmaxes of the same scores. Left, over the keys: each row sums to 1, so each query divides one unit of "
-        "attention among the keys. Right, over the queries: each column sums to 1, so the queries compete for a key, "
+        "Two softmaxes of the same scores. Left, over the keys: each row sums to 1, so each query divides a weight of "
+        "1 among the keys. Right, over the queries: each column sums to 1, so the queries compete for a key, "
         f"and the rows sum to {_list(wrong.sum(-1))}.",
         height=80 + len(scores) * HIGH,
     )

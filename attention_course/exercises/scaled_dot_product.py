@@ -62,7 +62,7 @@ ATTENTION = Exercise(
         Misconception(
             "softmax over the batch",
             _with_scores(lambda products, d_k: (products / d_k**0.5).softmax(0)),
-            "The softmax ran over the batch, so two unrelated examples share one unit of attention.",
+            "The softmax ran over the batch, so two unrelated examples share one weight of 1.",
         ),
         Misconception(
             "hard lookup",
@@ -147,8 +147,8 @@ TEMPERATURE = Exercise(
 # --- dropout on the weights ---------------------------------------------------------------------
 
 
-def drop_weights(weights, keep, p):
-    return weights * keep / (1 - p)
+def drop_weights(weights, keep, p, value):
+    return (weights * keep / (1 - p)) @ value, weights
 
 
 def _dropout_inputs(size, generator):
@@ -157,7 +157,12 @@ def _dropout_inputs(size, generator):
     keep = torch.rand(weights.shape, generator=generator) >= p
     keep[:, 0] = True  # at least one survivor a row
     keep[:, 1] = False
-    return weights, keep, p
+    return weights, keep, p, normal(generator, size + 2, size + 3)
+
+
+def _with_survivors(make_survivors):
+    """A wrong dropout that blends the values with other survivors."""
+    return lambda weights, keep, p, value: (make_survivors(weights, keep, p) @ value, weights)
 
 
 DROPOUT = Exercise(
@@ -167,30 +172,46 @@ DROPOUT = Exercise(
     (
         Misconception(
             "no rescaling",
-            lambda weights, keep, p: weights * keep,
+            _with_survivors(lambda weights, keep, p: weights * keep),
             "Survivors keep their size, so the output shrinks by 1 - p on average, in training only. "
             "What must survivors be multiplied by to keep the mean?",
         ),
         Misconception(
             "rows made to sum to 1",
-            lambda weights, keep, p: weights * keep / (weights * keep).sum(-1, keepdim=True),
+            _with_survivors(lambda weights, keep, p: weights * keep / (weights * keep).sum(-1, keepdim=True)),
             "You made each row sum to 1 again. Dropout does not: it keeps the mean over many draws, and a "
             "single row's sum varies.",
         ),
         Misconception(
             "divides by p",
-            lambda weights, keep, p: weights * keep / p,
+            _with_survivors(lambda weights, keep, p: weights * keep / p),
             "You divided by p, the probability of being dropped. Divide by the probability of surviving.",
         ),
         Misconception(
             "multiplies by 1 - p",
-            lambda weights, keep, p: weights * keep * (1 - p),
+            _with_survivors(lambda weights, keep, p: weights * keep * (1 - p)),
             "You shrank the survivors. They are too few already: they must grow.",
         ),
         Misconception(
             "keep inverted",
-            lambda weights, keep, p: weights * ~keep / (1 - p),
+            _with_survivors(lambda weights, keep, p: weights * ~keep / (1 - p)),
             "You kept what should be dropped: keep is True for survivors.",
+        ),
+        Misconception(
+            "returns the dropped weights",
+            lambda weights, keep, p, value: (drop_weights(weights, keep, p, value)[0], weights * keep / (1 - p)),
+            "The output is right. But you returned the weights after dropout: they change from call to call, and their "
+            "rows do not sum to 1. What does the course's own function return?",
+        ),
+        Misconception(
+            "no dropout",
+            lambda weights, keep, p, value: (weights @ value, weights),
+            "The values were blended with the weights from before dropout, so nothing was dropped.",
+        ),
+        Misconception(
+            "weights first",
+            lambda weights, keep, p, value: drop_weights(weights, keep, p, value)[::-1],
+            "Output and weights are the wrong way round: every attention of the course returns (output, weights).",
         ),
     ),
 )
@@ -248,7 +269,7 @@ CLOSENESS = Exercise(
         Misconception(
             "softmax over the queries",
             lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(0) @ value,
-            "The softmax ran over the queries. Each query has its own unit of attention: softmax(-1).",
+            "The softmax ran over the queries. Each query divides its own weight of 1 among the keys: softmax(-1).",
         ),
         Misconception(
             "dot product",

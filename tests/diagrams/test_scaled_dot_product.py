@@ -40,6 +40,8 @@ def test_each_step_shows_one_thing_more(step, last):
     names = ["query", "keys", "values", "scores", "divided", "weights", "output"]
     picture = diagrams.scaled_dot_product(QUERY[0], KEY, VALUE, **NAMES, step=step)
     assert list(drawn(picture)) == names[: names.index(last) + 1]
+    outlines = [part for part in parse(picture).iter() if part.get("class") == "course-tone-plain" and part.get("rx")]
+    assert len(outlines) == len(names) - names.index(last) - 1  # room for the things to come
 
 
 def test_the_matrices_are_those_of_both_lookups():

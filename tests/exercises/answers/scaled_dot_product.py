@@ -41,11 +41,13 @@ WRONG = {
         "complex": lambda query, key, temperature: attention_weights(query, key, temperature) + 1j,
     },
     "scaled_dot_product.dropout": {
-        "measured share": lambda weights, keep, p: weights * keep / keep.float().mean(),
-        "root of the share": lambda weights, keep, p: weights * keep / (1 - p) ** 0.5,
-        "dropout once more": lambda weights, keep, p: F.dropout(weights, p),
-        "plus": lambda weights, keep, p: weights * keep / (1 + p),
-        "boolean": lambda weights, keep, p: keep,
+        "measured share": lambda weights, keep, p, value: ((weights * keep / keep.float().mean()) @ value, weights),
+        "root of the share": lambda weights, keep, p, value: ((weights * keep / (1 - p) ** 0.5) @ value, weights),
+        "dropout once more": lambda weights, keep, p, value: (F.dropout(weights, p) @ value, weights),
+        "plus": lambda weights, keep, p, value: ((weights * keep / (1 + p)) @ value, weights),
+        "output alone": lambda weights, keep, p, value: drop_weights(weights, keep, p, value)[0],
+        "the values dropped": lambda weights, keep, p, value: (weights @ F.dropout(value, p), weights),
+        "boolean": lambda weights, keep, p, value: (keep.float() @ value, weights),
     },
     "scaled_dot_product.closeness": {
         "mean of squares": lambda query, key, value: _by_distance(
@@ -74,7 +76,10 @@ RIGHT = {
         ),
         "double": lambda query, key, value: attention(query.double(), key.double(), value.double()),
     },
-    "scaled_dot_product.dropout": {"where": lambda weights, keep, p: torch.where(keep, weights / (1 - p), 0)},
+    "scaled_dot_product.dropout": {
+        "where": lambda weights, keep, p, value: (torch.where(keep, weights / (1 - p), 0) @ value, weights),
+        "divided at the end": lambda weights, keep, p, value: ((weights * keep) @ value / (1 - p), weights),
+    },
     "scaled_dot_product.closeness": {
         "cdist": lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(-1) @ value,
         "without the query's length": lambda query, key, value: (
@@ -82,8 +87,6 @@ RIGHT = {
         ),
     },
     "scaled_dot_product.temperature": {
-        "in steps": lambda query, key, temperature: drop_weights(
-            attention_weights(query / temperature, key, 1.0), torch.tensor(True), 0.0
-        )
+        "in steps": lambda query, key, temperature: attention_weights(query / temperature, key, 1.0)
     },
 }
