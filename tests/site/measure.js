@@ -30,10 +30,10 @@ async () => {
   return {
     overflow: document.documentElement.scrollWidth > innerWidth ? ["the page", ...tooWide.map((e) => e.outerHTML.slice(0, 120))] : [],
     background: luminance(red, green, blue),
-    squashed: [...document.querySelectorAll("main img")]
+    squashed: [...document.querySelectorAll("main img:not([hidden])")]
       .filter((e) => Math.abs((e.clientWidth * e.naturalHeight) / (e.clientHeight * e.naturalWidth) - 1) > 0.02)
       .map((e) => e.alt),
-    figures: [...document.querySelectorAll(".cell_output img")].map(range),
+    figures: [...document.querySelectorAll(".cell_output img:not([hidden])")].map(range),
     formulas: document.querySelectorAll(".math").length,
     unrendered_formulas: [...document.querySelectorAll(".math")].filter((e) => !e.querySelector(".katex-html") || e.querySelector(".katex-error")).map((e) => e.textContent.slice(0, 80)),
     fonts: [...document.fonts].filter((font) => font.status === "loaded").map((font) => font.family.replaceAll('"', "")),
