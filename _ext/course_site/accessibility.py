@@ -6,6 +6,8 @@ REPAIRS = {
     '<div role="list" class="citation-list">': '<div class="citation-list">',
     # pandas: the corner of a table is no heading of anything.
     "<th></th>": "<td></td>",
+    # The Markdown reader: likewise.
+    '<th class="head"><p></p></th>': "<td></td>",
 }
 
 
