@@ -95,7 +95,9 @@ library.addAll(
   places.map((place, id) => ({ ...place, id, above: place.above.join(" "), code: place.code && `code ${place.code}` })),
 );
 
-// The last word may still be growing, and one that occurs nowhere may be misspelt.
+const occurs = (/** @type {string} */ term) => [...known].some((word) => word.startsWith(term));
+
+// The last word may still be growing, and one with which nothing begins may be misspelt.
 /** @param {string} query */
 function find(query) {
   const last = query.match(/[\p{L}\p{N}_]{3,}$/u)?.[0] ?? "";
@@ -104,7 +106,7 @@ function find(query) {
     boost: WEIGHTS,
     boostDocument: (/** @type {number} */ id) => places[id].weight,
     prefix: (/** @type {string} */ term) => term === stem(last),
-    fuzzy: (/** @type {string} */ term) => term.length > 4 && !known.has(term) && 0.25,
+    fuzzy: (/** @type {string} */ term) => term.length > 4 && !occurs(term) && 0.25,
   });
 }
 
