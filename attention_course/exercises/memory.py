@@ -3,133 +3,70 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.drawing import normal
 
 
 def _number(generator, low, high):
     return low + (high - low) * torch.rand((), generator=generator).item()
 
 
-# --- several updates -------------------------------------------------------------------------------
+# --- the update from the energy ----------------------------------------------------------------------
 
 
-def settle(states, patterns, beta, n_steps):
-    for _ in range(n_steps):
-        states = (beta * states @ patterns.T).softmax(-1) @ patterns
-    return states
+def update(state, patterns, beta):
+    """The gradient of the energy is the state less its update: one step with learning rate 1 is the update."""
+    return (beta * patterns @ state).softmax(0) @ patterns
 
 
-def _settle_inputs(size, generator):
-    d = size + 3
-    # From half a step up to one: small enough for the states to keep moving.
-    beta = _number(generator, 0.5, 1.0)
-    return normal(generator, size - 1, d), normal(generator, size + 1, d), beta, integer(2, 4, generator)
-
-
-def _settle(update):
-    def wrong(states, patterns, beta, n_steps):
-        for _ in range(n_steps):
-            states = update(states, patterns, beta)
-        return states
-
-    return wrong
-
-
-SETTLE = Exercise(
-    "memory.settle",
-    settle,
-    _settle_inputs,
-    (
-        Misconception(
-            "one step",
-            lambda states, patterns, beta, n_steps: settle(states, patterns, beta, 1),
-            "You made one update. Each further one starts from the state that the last one returned.",
-        ),
-        Misconception(
-            "one step too few",
-            lambda states, patterns, beta, n_steps: settle(states, patterns, beta, n_steps - 1),
-            "You made one update too few: count how often your loop runs.",
-        ),
-        Misconception(
-            "larger beta instead of more steps",
-            lambda states, patterns, beta, n_steps: settle(states, patterns, n_steps * beta, 1),
-            "You made one update with a larger beta. That sharpens the weights but never asks again with the answer.",
-        ),
-        Misconception(
-            "softmax over the states",
-            _settle(lambda states, patterns, beta: (beta * states @ patterns.T).softmax(0) @ patterns),
-            "The softmax ran over the states. Each state divides one unit of attention among the patterns.",
-        ),
-        Misconception(
-            "divides by beta",
-            lambda states, patterns, beta, n_steps: settle(states, patterns, 1 / beta, n_steps),
-            "beta is an inverse temperature: it multiplies the scores.",
-        ),
-        Misconception(
-            "also divided by sqrt(d)",
-            lambda states, patterns, beta, n_steps: settle(states, patterns, beta / patterns.size(1) ** 0.5, n_steps),
-            "You scaled twice: beta stands in the place of 1 / sqrt(d).",
-        ),
-        Misconception(
-            "added to the state",
-            _settle(lambda states, patterns, beta: states + settle(states, patterns, beta, 1)),
-            "You added each answer to the state. The answer replaces the state.",
-        ),
-    ),
-)
-
-
-# --- the energy ------------------------------------------------------------------------------------
-
-
-def energy(state, patterns, beta):
-    return state @ state / 2 - (beta * patterns @ state).logsumexp(0) / beta
-
-
-def _energy_inputs(size, generator):
+def _update_inputs(size, generator):
     d = size + 3
     return normal(generator, d), normal(generator, size, d), _number(generator, 0.3, 0.8)
 
 
-ENERGY = Exercise(
-    "memory.energy",
-    energy,
-    _energy_inputs,
+UPDATE = Exercise(
+    "memory.update",
+    update,
+    _update_inputs,
     (
         Misconception(
-            "not divided by beta",
-            lambda state, patterns, beta: state @ state / 2 - (beta * patterns @ state).logsumexp(0),
-            "The logarithm is not divided by beta.",
+            "uphill",
+            lambda state, patterns, beta: 2 * state - update(state, patterns, beta),
+            "You added the gradient. A step downhill subtracts it.",
         ),
         Misconception(
-            "no half",
-            lambda state, patterns, beta: energy(state, patterns, beta) + state @ state / 2,
-            "The square of the state counts half.",
-        ),
-        Misconception(
-            "the sign of the logarithm",
-            lambda state, patterns, beta: state @ state - energy(state, patterns, beta),
-            "You added the logarithm. A state close to a pattern must have a low energy, so it is subtracted.",
+            "returns the gradient",
+            lambda state, patterns, beta: state - update(state, patterns, beta),
+            "You returned the gradient. Subtract it from the state.",
         ),
         Misconception(
             "no beta inside",
-            lambda state, patterns, beta: state @ state / 2 - (patterns @ state).logsumexp(0) / beta,
+            lambda state, patterns, beta: update(state, patterns, 1) / beta,
             "beta is missing inside the exponential.",
         ),
         Misconception(
-            "largest score",
-            lambda state, patterns, beta: state @ state / 2 - (patterns @ state).max(),
-            "You took the largest score. That is what the logarithm tends to for a very large beta.",
+            "not divided by beta",
+            lambda state, patterns, beta: beta * update(state, patterns, beta),
+            "The logarithm is not divided by beta.",
         ),
         Misconception(
-            "mean of the exponentials",
-            lambda state, patterns, beta: energy(state, patterns, beta) + torch.tensor(len(patterns)).log() / beta,
-            "You averaged the exponentials. They are summed.",
+            "no beta at all",
+            lambda state, patterns, beta: update(state, patterns, 1),
+            "beta is missing, inside the exponential and in front of the logarithm.",
         ),
         Misconception(
-            "logarithms summed",
-            lambda state, patterns, beta: state @ state / 2 - (patterns @ state).sum(),
-            "You summed logarithms of exponentials, which gives back the scores. First the sum, then the logarithm.",
+            "the sign of the logarithm",
+            lambda state, patterns, beta: -update(state, patterns, beta),
+            "You added the logarithm. A state close to a pattern must have a low energy, so it is subtracted.",
+        ),
+        Misconception(
+            "no half",
+            lambda state, patterns, beta: update(state, patterns, beta) - state,
+            "The square of the state counts half, or its gradient is twice the state.",
+        ),
+        Misconception(
+            "step added to the answer",
+            lambda state, patterns, beta: state + update(state, patterns, beta),
+            "You added the answer to the state. The step ends at the answer: the state itself drops out.",
         ),
     ),
 )
@@ -194,4 +131,4 @@ RETRIEVE = Exercise(
     given=given_retrieve,
 )
 
-EXERCISES = (RETRIEVE, SETTLE, ENERGY)
+EXERCISES = (RETRIEVE, UPDATE)
