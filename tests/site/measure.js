@@ -5,7 +5,8 @@ async () => {
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
   };
 
-  // The darkest and the lightest pixel of an image as it is shown, CSS filters included.
+  // The ground of an image, which is its corner, and how far its darkest pixel is from its lightest, as they are
+  // shown, CSS filters included.
   const range = (image) => {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
@@ -17,7 +18,7 @@ async () => {
     const values = [];
     for (let i = 0; i < data.length; i += 4 * 101) values.push(luminance(data[i], data[i + 1], data[i + 2]));
     values.sort((a, b) => a - b);
-    return [values[Math.floor(values.length / 2)], values.at(-1) - values[0]];
+    return [luminance(data[0], data[1], data[2]), values.at(-1) - values[0]];
   };
 
   const tooWide = [...document.querySelectorAll("main *")].filter((element) => {

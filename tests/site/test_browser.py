@@ -36,10 +36,10 @@ def test_the_mode_is_followed(visit, page_name, width):
 
 def test_figures_suit_the_mode(visit, page_name):
     """A figure's background is that of its mode, and its lines stand out from it."""
-    for typical, contrast in visit(page_name, "light", "desktop").figures:
-        assert typical > 0.5 and contrast > 0.4
-    for typical, contrast in visit(page_name, "dark", "desktop").figures:
-        assert typical < 0.2 and contrast > 0.4
+    for ground, contrast in visit(page_name, "light", "desktop").figures:
+        assert ground > 0.5 and contrast > 0.4
+    for ground, contrast in visit(page_name, "dark", "desktop").figures:
+        assert ground < 0.2 and contrast > 0.4
 
 
 def test_figures_keep_their_proportions(visit, page_name, scheme, width):
