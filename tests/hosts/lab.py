@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 from environments import overlay, run
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Error, Locator, Page, TimeoutError, expect
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000  # milliseconds; a cold kernel imports torch from a cold disk
@@ -150,13 +150,21 @@ def wake_kernel(page: Page) -> None:
     raise AssertionError("the kernel does not run the notebook's first cell")
 
 
+def go_to(page: Page, address: str) -> None:
+    """Open an address; once more where a JupyterLab that was still loading went elsewhere meanwhile."""
+    try:
+        page.goto(address)
+    except Error:
+        page.goto(address)
+
+
 def open_and_run(page: Page, address: str, n_explorers: int) -> None:
     """Open the notebook and run all of it; once more where JupyterLab came up without answering, as it may."""
-    page.goto(address)
+    go_to(page, address)
     try:
         run_all_cells(page, n_explorers)
     except AssertionError:
-        page.goto(address)
+        go_to(page, address)
         run_all_cells(page, n_explorers)
 
 

@@ -29,7 +29,7 @@ def cells(request, browser, tmp_path):
     nbformat.write(notebook, tmp_path / lab.NOTEBOOK)
     with lab.running_lab(tmp_path, host) as address:
         page = browser.new_page()
-        page.goto(address)
+        lab.go_to(page, address)
         yield page.locator(".jp-Notebook .jp-CodeCell")
         page.close()
 
