@@ -1,6 +1,21 @@
 """Which chapters keep to the form of a lesson, until all do."""
 
 # Lessons: one sitting, one question.
-IN_THE_NEW_FORM: set[str] = {"bottleneck", "multi_head", "primer", "scaled_dot_product", "self_attention"}
+IN_THE_NEW_FORM: set[str] = {
+    "bottleneck",
+    "multi_head",
+    "primer",
+    "scaled_dot_product",
+    "self_attention",
+}
 # Further pages of lessons: proofs, derivations, sweeps.
-FURTHER: set[str] = {"memory", "one_head", "order", "recurrence", "scale", "scores", "shared_heads", "three_matrices"}
+FURTHER: set[str] = {
+    "memory",
+    "one_head",
+    "order",
+    "recurrence",
+    "scale",
+    "scores",
+    "shared_heads",
+    "three_matrices",
+}
