@@ -1,10 +1,9 @@
 """An explorer that runs a small trained network in the reader's browser, on numbers that the reader types."""
 
-import base64
-
 import numpy as np
 import torch
 
+from attention_course import half
 from attention_course.explore.controls import Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
@@ -35,14 +34,6 @@ def explore_sorting(model: GRUEncoderDecoder, numbers: list[int], *, alt: str) -
     written, weights = model.generate(torch.tensor([numbers], device=model.logits.weight.device), len(numbers))
     labels = [str(number) for number in written[0].tolist()], [str(number) for number in numbers]
     first = draw_maps(weights.cpu().numpy(), *labels, np.sort(numbers)[:, None] == numbers, alt)
-    data = {"numbers": numbers, "start": model.start_symbol, **_pack(model)}
+    data = {"numbers": numbers, "start": model.start_symbol, **half.pack(model)}
     control = Control("temperature", "temperature", "temperature", "temperature")
     return Explorer("sorting", {"data": data, "temperature": 1.0}, [control], first, alt)
-
-
-def _pack(model: torch.nn.Module) -> dict:
-    """The parameters as 16-bit floats in base64, one behind the other, and their names and shapes; biases are a row."""
-    matrices = {name: np.atleast_2d(value.detach().cpu().numpy()) for name, value in model.state_dict().items()}
-    flat = np.concatenate([matrix.ravel() for matrix in matrices.values()]).astype("<f2")
-    shapes = [[name, *matrix.shape] for name, matrix in matrices.items()]
-    return {"weights": base64.b64encode(flat.tobytes()).decode(), "shapes": shapes}
