@@ -1,0 +1,41 @@
+"""Models that the course has trained and recorded: minutes of training, loaded in a moment."""
+
+from attention_course import half, recorded
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import RotaryAttention
+
+
+def load_character_model(trained: str = "causal") -> tuple[CausalLanguageModel, str]:
+    """A model of the characters of Python's help pages, with rotary positions.
+
+    `recorded.load("character_model")["models"][trained]` says what it was trained with, and its loss on held-out text:
+    in bits a character as it was trained, `bits`, and under the other mask, `bits_otherwise`.
+
+    Args:
+        trained: `causal`; or `unmasked`, which saw while training the characters that it was to predict.
+
+    Returns:
+        The model, in evaluation mode, and its vocabulary: symbol i is the i-th character. It is that of the Python that
+        trained it; the help pages of another may hold a character more.
+
+    Raises:
+        ValueError: If there is no such model.
+    """
+    models = recorded.load("character_model")["models"]
+    if trained not in models:
+        raise ValueError(f"trained must be one of {list(models)}, got {trained!r}")
+    record = models[trained]
+    model = make_character_model(len(record["vocabulary"]), record["settings"])
+    half.unpack(record, model)
+    return model.eval(), record["vocabulary"]
+
+
+def make_character_model(n_symbols: int, settings: dict) -> CausalLanguageModel:
+    """The same, untrained.
+
+    Args:
+        n_symbols: Size of the vocabulary.
+        settings: `d_model`, `n_heads` and `n_layers`; what else there is has to do with the training.
+    """
+    sizes = [settings[name] for name in ("d_model", "n_heads", "n_layers")]
+    return CausalLanguageModel(n_symbols, *sizes, attention=RotaryAttention())
