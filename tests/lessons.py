@@ -10,6 +10,7 @@ IN_THE_NEW_FORM: set[str] = {
 }
 # Further pages of lessons: proofs, derivations, sweeps.
 FURTHER: set[str] = {
+    "length",
     "memory",
     "one_head",
     "order",

@@ -20,6 +20,7 @@ CHAPTERS = (
     "shared_heads",
     "masking",
     "positions",
+    "length",
     "cross_attention",
     "transformer",
     "classifiers",

@@ -1,4 +1,4 @@
-"""Looking back a fixed number of places, by position and beyond the trained length, for the positions chapter."""
+"""Looking back a fixed number of places, by position and beyond the trained length, for the page `length`."""
 
 import torch
 import torch.nn.functional as F
@@ -76,7 +76,7 @@ def _at_best_rate(method: str, start_symbol: bool) -> list[dict]:
 def _train_and_test(method: str, peak_lr: float, seed: int, distance: int, start_symbol: bool) -> dict:
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    model = _make_model(method)
+    model = make_model(method)
 
     def make(n_examples, length, generator):
         return tasks.looking_back(
@@ -86,15 +86,16 @@ def _train_and_test(method: str, peak_lr: float, seed: int, distance: int, start
     def next_batch():
         return make(SETTINGS["batch"], SETTINGS["train_length"], generator)
 
-    train(model, next_batch, _loss, steps=SETTINGS["steps"], peak_lr=peak_lr, every=SETTINGS["steps"])
+    train(model, next_batch, lookback_loss, steps=SETTINGS["steps"], peak_lr=peak_lr, every=SETTINGS["steps"])
     parameters = sum(parameter.numel() for parameter in model.parameters())
     result = {"method": method, "start_symbol": start_symbol, "distance": distance, "peak_lr": peak_lr, "seed": seed}
-    result |= {"parameters": parameters} | _test(model, make)
+    result |= {"parameters": parameters} | score(model, make)
     print(*result.values(), flush=True)
     return result
 
 
-def _make_model(method: str) -> CausalLanguageModel:
+def make_model(method: str) -> CausalLanguageModel:
+    """The model of a method, untrained."""
     width, longest = SETTINGS["d_model"], SETTINGS["test_length"]
     d_head = width // SETTINGS["n_heads"]
     mechanism = {
@@ -109,20 +110,21 @@ def _make_model(method: str) -> CausalLanguageModel:
     return CausalLanguageModel(SETTINGS["n_symbols"] + 1, width, SETTINGS["n_heads"], SETTINGS["n_layers"], **mechanism)
 
 
-def _loss(model, lookbacks: tasks.Lookbacks) -> torch.Tensor:
+def lookback_loss(model, lookbacks: tasks.Lookbacks) -> torch.Tensor:
+    """Mean cross-entropy of the places that have an answer."""
     logits, _ = model(lookbacks.symbols)
     return F.cross_entropy(logits.flatten(0, 1), lookbacks.target.flatten())
 
 
 @torch.no_grad()
-def _test(model, make) -> dict:
+def score(model, make, mask=None) -> dict:
     """The loss on unseen sequences of the trained length, and the accuracy in each window of positions of long ones."""
     generator = torch.Generator().manual_seed(SETTINGS["test_seed"])
-    loss = _loss(model, make(SETTINGS["test_examples"], SETTINGS["train_length"], generator))
+    loss = lookback_loss(model, make(SETTINGS["test_examples"], SETTINGS["train_length"], generator))
     lookbacks = make(SETTINGS["test_examples"], SETTINGS["test_length"], generator)
     right = asked = 0
     for symbols, target in zip(lookbacks.symbols.split(50), lookbacks.target.split(50), strict=True):
-        logits, _ = model(symbols)
+        logits, _ = model(symbols, mask)
         right = right + (logits.argmax(-1) == target).sum(0)
         asked = asked + (target != tasks.NOTHING).sum(0)
     # Causal attention: a position's answer does not depend on what follows, so one long test holds all shorter ones.

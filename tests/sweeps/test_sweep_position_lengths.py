@@ -52,8 +52,8 @@ def test_a_model_that_looks_back_scores_1_everywhere_and_one_that_repeats_scores
     def repeats(symbols):
         return F.one_hot(symbols, 17).float(), None
 
-    assert sweep._test(looks_back, make)["accuracy"] == [1.0] * 32
-    chance = torch.tensor(sweep._test(repeats, make)["accuracy"])
+    assert sweep.score(looks_back, make)["accuracy"] == [1.0] * 32
+    chance = torch.tensor(sweep.score(repeats, make)["accuracy"])
     assert abs(chance.mean() - 1 / 16) < 0.01
 
 
