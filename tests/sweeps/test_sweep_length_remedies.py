@@ -17,7 +17,8 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     made = [(run["method"], run["seed"]) for run in record["hidden"]]
     assert made == [(method, seed) for method in sweep.HIDDEN for seed in sweep.SEEDS]
     made = [(run["seed"], run["way"], run["steps"]) for run in record["turned"]]
-    assert made == [(seed, way, step) for seed in sweep.SEEDS for way, tested in sweep.TUNING.items() for step in tested]
+    tested = [(way, step) for way, steps in sweep.TUNING.items() for step in steps]
+    assert made == [(seed, *pair) for seed in sweep.SEEDS for pair in tested]
     made = [(run["seed"], run["query"]) for run in record["farthest"]]
     assert made == [(seed, query) for seed in sweep.SEEDS for query in sweep.SETTINGS["queries"]]
 

@@ -46,10 +46,10 @@ def test_a_model_that_looks_back_scores_1_everywhere_and_one_that_repeats_scores
     def make(n_examples, length, generator):
         return tasks.looking_back(n_examples, length, 16, 4, generator)
 
-    def looks_back(symbols):
+    def looks_back(symbols, mask=None):
         return F.one_hot(symbols.roll(4, dims=1), 17).float(), None
 
-    def repeats(symbols):
+    def repeats(symbols, mask=None):
         return F.one_hot(symbols, 17).float(), None
 
     assert sweep.score(looks_back, make)["accuracy"] == [1.0] * 32
