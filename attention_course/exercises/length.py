@@ -134,8 +134,7 @@ PARTS = Exercise(
         Misconception(
             "blends the wavelengths",
             lambda frequency, length, factor, low, high: (
-                frequency
-                / (_share(frequency, length, low, high) + (1 - _share(frequency, length, low, high)) * factor)
+                frequency / (_share(frequency, length, low, high) + (1 - _share(frequency, length, low, high)) * factor)
             ),
             "You blended the wavelengths. The blend is of frequencies.",
         ),
