@@ -1,7 +1,10 @@
-"""BERT, from the `transformers` package, and its weights in the blocks of this course."""
+"""BERT and GPT-2, from the `transformers` package, and their weights in the blocks of this course."""
 
+import torch
 from torch import nn
 
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import LearnedPositions
 from attention_course.transformer import Block, Encoder
 
 
@@ -21,19 +24,7 @@ def load_bert(name_or_folder: str):
         ImportError: If `transformers` is missing.
         OSError: If there is no such model here, and it cannot be fetched.
     """
-    try:
-        from transformers import AutoTokenizer, BertModel
-    except ImportError as error:
-        raise ImportError("load_bert needs the transformers package: pip install transformers") from error
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name_or_folder)
-        bert = BertModel.from_pretrained(name_or_folder, attn_implementation="eager")
-    except (OSError, ValueError) as error:  # transformers 4 finds fault with a missing folder's name
-        raise OSError(
-            f"name_or_folder must be a folder that save_pretrained wrote, or a model that huggingface.co can be asked "
-            f"for now or was asked for before, got {name_or_folder!r}"
-        ) from error
-    return tokenizer, bert.eval()
+    return _load("load_bert", "BertModel", name_or_folder)
 
 
 def encoder_from_bert(bert) -> Encoder:
@@ -78,3 +69,101 @@ def _copy_layer(block: Block, layer) -> None:
         ours.load_state_dict(theirs.state_dict())
         if isinstance(ours, nn.LayerNorm):
             ours.eps = theirs.eps  # 1e-12, not PyTorch's 1e-5
+
+
+def load_gpt2(name_or_folder: str):
+    """A pretrained GPT-2 (Radford et al. 2019) with its tokenizer, in evaluation mode.
+
+    Args:
+        name_or_folder: As for `load_bert`: `"gpt2"` is the smallest, 500 MB to fetch.
+
+    Returns:
+        The tokenizer and the `transformers.GPT2LMHeadModel`.
+
+    Raises:
+        ImportError: If `transformers` is missing.
+        OSError: If there is no such model here, and it cannot be fetched.
+    """
+    return _load("load_gpt2", "GPT2LMHeadModel", name_or_folder)
+
+
+@torch.no_grad()
+def language_model_from_gpt2(gpt2) -> CausalLanguageModel:
+    """The course's language model with the weights of a GPT-2: the same function without GPT-2's code.
+
+    Positions are learned, GELU is approximated by a tanh, and embedding and head are tied.
+
+    Args:
+        gpt2: A `transformers.GPT2LMHeadModel`.
+
+    Raises:
+        ValueError: If it is not made of these blocks: another activation, a feed-forward layer that is not four times
+            as wide as the tokens, cross-attention, scores scaled by layer, or an untied head.
+    """
+    config = gpt2.config
+    wanted = {
+        "activation_function": "gelu_new",
+        "add_cross_attention": False,
+        "scale_attn_weights": True,
+        "scale_attn_by_inverse_layer_idx": False,
+        "tie_word_embeddings": True,
+    }
+    got = {name: getattr(config, name) for name in wanted}
+    if got != wanted or config.n_inner not in (None, 4 * config.n_embd):
+        raise ValueError(
+            f"gpt2 must have {wanted} and n_inner = 4 * n_embd, got {got}, n_inner={config.n_inner}, "
+            f"n_embd={config.n_embd}"
+        )
+    positions = LearnedPositions(config.n_positions, config.n_embd)
+    model = CausalLanguageModel(config.vocab_size, config.n_embd, config.n_head, config.n_layer, positions=positions)
+    body = gpt2.transformer
+    model.embedding.load_state_dict(body.wte.state_dict())
+    positions.embedding.load_state_dict(body.wpe.state_dict())
+    model.logits = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+    model.logits.weight = model.embedding.weight
+    _copy_norm(model.norm, body.ln_f)
+    for block, layer in zip(model.blocks, body.h, strict=True):
+        _copy_gpt2_layer(block, layer)
+    return model.eval()
+
+
+def _copy_gpt2_layer(block: Block, layer) -> None:
+    _copy_norm(block.attention_norm, layer.ln_1)
+    _copy_norm(block.feed_forward_norm, layer.ln_2)
+    block.feed_forward[1] = nn.GELU(approximate="tanh")
+    attention = block.attention
+    projections = (attention.query_proj, attention.key_proj, attention.value_proj)
+    weights, biases = layer.attn.c_attn.weight.chunk(3, dim=1), layer.attn.c_attn.bias.chunk(3)
+    pairs = [*zip(projections, weights, biases, strict=True)]
+    pairs += [
+        (ours, theirs.weight, theirs.bias)
+        for ours, theirs in (
+            (attention.out_proj, layer.attn.c_proj),
+            (block.feed_forward[0], layer.mlp.c_fc),
+            (block.feed_forward[2], layer.mlp.c_proj),
+        )
+    ]
+    for ours, weight, bias in pairs:
+        ours.weight.copy_(weight.T)  # GPT-2 keeps a matrix as it is written, nn.Linear transposed
+        ours.bias.copy_(bias)
+
+
+def _copy_norm(ours: nn.LayerNorm, theirs: nn.LayerNorm) -> None:
+    ours.load_state_dict(theirs.state_dict())
+    ours.eps = theirs.eps
+
+
+def _load(asker: str, kind: str, name_or_folder: str):
+    try:
+        import transformers
+    except ImportError as error:
+        raise ImportError(f"{asker} needs the transformers package: pip install transformers") from error
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name_or_folder)
+        model = getattr(transformers, kind).from_pretrained(name_or_folder, attn_implementation="eager")
+    except (OSError, ValueError) as error:  # transformers 4 finds fault with a missing folder's name
+        raise OSError(
+            f"name_or_folder must be a folder that save_pretrained wrote, or a model that huggingface.co can be asked "
+            f"for now or was asked for before, got {name_or_folder!r}"
+        ) from error
+    return tokenizer, model.eval()

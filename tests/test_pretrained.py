@@ -1,9 +1,10 @@
 import builtins
+import json
 
 import pytest
 import torch
 
-from attention_course.pretrained import encoder_from_bert, load_bert
+from attention_course.pretrained import encoder_from_bert, language_model_from_gpt2, load_bert, load_gpt2
 from attention_course.transformer import Block
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "bank", "of", "river", "##s", "was", "steep"]
@@ -91,6 +92,61 @@ def test_the_copy_is_a_copy(loaded):
     assert isinstance(encoder.blocks[0], Block) and not encoder.blocks[0].norm_first
     encoder.blocks[0].feed_forward[2].weight.data.zero_()
     assert torch.equal(bert.encoder.layer[0].output.dense.weight, before)
+
+
+def random_gpt2(transformers, **settings):
+    """A small GPT-2 with weights far from their start, so that layer norms and biases count too."""
+    settings = {"vocab_size": 11, "n_positions": 20, "n_embd": 16, "n_layer": 3, "n_head": 2, **settings}
+    settings |= {"bos_token_id": None, "eos_token_id": None}
+    torch.manual_seed(0)
+    gpt2 = transformers.GPT2LMHeadModel(transformers.GPT2Config(**settings)).eval()
+    for parameter in gpt2.parameters():
+        parameter.data.add_(0.3 * torch.randn_like(parameter))
+    return gpt2
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("settings", [{}, {"layer_norm_epsilon": 0.5}, {"n_inner": 64, "n_head": 4}])
+def test_the_courses_language_model_computes_what_gpt2_computes(transformers, settings):
+    gpt2 = random_gpt2(transformers, **settings)
+    gpt2.set_attn_implementation("eager")
+    model = language_model_from_gpt2(gpt2)
+    symbols = torch.randint(11, (2, 9))
+    expected = gpt2(symbols, output_attentions=True)
+    logits, weights = model(symbols, need_weights=True)
+    torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=1e-5)
+    for ours, theirs in zip(weights, expected.attentions, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+    written = gpt2.generate(symbols[:1], max_new_tokens=6, do_sample=False, pad_token_id=0, eos_token_id=None)
+    assert torch.equal(model.generate(symbols[:1], 6, temperature=0), written)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"activation_function": "gelu"},
+        {"n_inner": 48},
+        {"tie_word_embeddings": False},
+        {"scale_attn_by_inverse_layer_idx": True},
+        {"add_cross_attention": True},
+    ],
+)
+def test_another_kind_of_gpt2_is_refused(transformers, settings):
+    ((name, setting),) = settings.items()
+    with pytest.raises(ValueError, match=f"gpt2 must have .*got .*{name}.{{1,3}}{setting!r}"):
+        language_model_from_gpt2(random_gpt2(transformers, **settings))
+
+
+def test_a_gpt2_is_loaded_with_its_tokenizer(transformers, tmp_path):
+    letters = ["<|endoftext|>", *"abcdefgh", "ab", "\u0120"]
+    (tmp_path / "vocab.json").write_text(json.dumps({letter: symbol for symbol, letter in enumerate(letters)}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
+    saved = random_gpt2(transformers)
+    saved.save_pretrained(tmp_path)
+    tokenizer, gpt2 = load_gpt2(str(tmp_path))
+    assert tokenizer("abc")["input_ids"] == [letters.index("ab"), letters.index("c")]
+    assert not gpt2.training
+    torch.testing.assert_close(gpt2.transformer.wte.weight, saved.transformer.wte.weight, atol=0, rtol=0)
 
 
 @pytest.mark.parametrize("settings", [{"hidden_act": "relu"}, {"intermediate_size": 48}, {"is_decoder": True}])
