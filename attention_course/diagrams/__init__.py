@@ -1,8 +1,10 @@
 """Schematics of the lessons, drawn from a run where there is a model: one file a lesson, on the kit in `diagram.py`."""
 
 from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
+from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.diagram import Area, Diagram
+from attention_course.diagrams.language_model import next_symbols
 from attention_course.diagrams.memory import retrieval
 from attention_course.diagrams.multi_head import cuts, multi_head
 from attention_course.diagrams.primer import training_loop
@@ -19,7 +21,9 @@ __all__ = [
     "course_map",
     "cuts",
     "encoder_decoders",
+    "growing_cache",
     "multi_head",
+    "next_symbols",
     "one_token",
     "paths",
     "rate_table",
