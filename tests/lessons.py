@@ -3,6 +3,7 @@
 # Lessons: one sitting, one question.
 IN_THE_NEW_FORM: set[str] = {
     "bottleneck",
+    "language_model",
     "multi_head",
     "primer",
     "scaled_dot_product",
@@ -10,6 +11,7 @@ IN_THE_NEW_FORM: set[str] = {
 }
 # Further pages of lessons: proofs, derivations, sweeps.
 FURTHER: set[str] = {
+    "cache",
     "length",
     "memory",
     "one_head",

@@ -37,6 +37,7 @@ ANOTHER_SENSE = {
     "chapters/classifiers": {"value"},
     "chapters/efficient": {"context", "state"},
     "chapters/flash": {"state"},
+    "chapters/language_model": {"head"},
     "chapters/memory": {"state"},
     "chapters/order": {"batch"},
     "chapters/scale": {"head"},

@@ -23,6 +23,8 @@ CHAPTERS = (
     "length",
     "cross_attention",
     "transformer",
+    "language_model",
+    "cache",
     "classifiers",
     "efficient",
     "flash",

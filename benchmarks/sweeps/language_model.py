@@ -1,4 +1,4 @@
-"""Bits per character of a small causal language model against its training time, for the masking chapter."""
+"""Bits per character of a small causal language model against its training time, for the lesson on language models."""
 
 import math
 import time

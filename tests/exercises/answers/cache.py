@@ -1,0 +1,40 @@
+import torch
+import torch.nn.functional as F
+
+from attention_course import causal_mask
+from attention_course.exercises.cache import kept, step
+
+WRONG = {
+    "cache.kept": {
+        "all": lambda n_tokens, window, n_sinks: torch.arange(n_tokens),
+        "one sink": lambda n_tokens, window, n_sinks: kept(n_tokens, window, 1),
+        "two sinks": lambda n_tokens, window, n_sinks: kept(n_tokens, window, 2),
+        "counted from 1": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks) + 1,
+        "floats": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).float(),
+        "newest first": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).flip(0),
+        "a column": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks)[:, None],
+    },
+    "cache.step": {
+        "squeezed": lambda *arguments: step(*arguments).squeeze(),
+        "the last new token alone": lambda *arguments: step(*arguments)[:, :, -1:],
+        "one new token": lambda query, *rest: step(query, *rest)[:, :, :1].expand_as(query),
+        "keys as values": lambda query, key, value, held_key, held_value: step(query, key, key, held_key, held_key),
+        "no scaling": lambda query, *rest: step(query * query.size(-1) ** 0.5, *rest),
+    },
+}
+
+RIGHT = {
+    "cache.kept": {
+        "a set": lambda n_tokens, window, n_sinks: torch.tensor(
+            sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)})
+        ),
+    },
+    "cache.step": {
+        "the course's mask": lambda query, key, value, held_key, held_value: F.scaled_dot_product_attention(
+            query,
+            torch.cat([held_key, key], dim=-2),
+            torch.cat([held_value, value], dim=-2),
+            attn_mask=causal_mask(query.size(-2), key.size(-2) + held_key.size(-2)),
+        ),
+    },
+}

@@ -1,0 +1,67 @@
+import math
+
+import torch
+import torch.nn.functional as F
+
+from attention_course.exercises.language_model import bits, examples, shift_of
+
+WRONG = {
+    "language_model.examples": {
+        "exchanged": lambda symbols, window: tuple(part.T for part in examples(symbols, window)),
+        "a piece left out": lambda symbols, window: tuple(part[1:] for part in examples(symbols, window)),
+        "no last piece": lambda symbols, window: tuple(part[:-1] for part in examples(symbols, window)),
+        "inputs alone": lambda symbols, window: examples(symbols, window)[0],
+        "windows of three": lambda symbols, window: examples(symbols, 3 if window != 3 else 2),
+        "floats": lambda symbols, window: tuple(part.float() for part in examples(symbols, window)),
+    },
+    "language_model.bits": {
+        "sum": lambda logits, symbols, pad: bits(logits, symbols, pad) * (symbols[:, 1:] != pad).sum(),
+        "pad is always 0": lambda logits, symbols, pad: bits(logits, symbols, 0),
+        "perplexity": lambda logits, symbols, pad: 2 ** bits(logits, symbols, pad),
+        "first text alone": lambda logits, symbols, pad: bits(logits[:1], symbols[:1], pad),
+        "shifted twice": lambda logits, symbols, pad: bits(logits[:, :-1], symbols[:, 1:], pad),
+        "one number for each text": lambda logits, symbols, pad: torch.stack(
+            [bits(one[None], other[None], pad) for one, other in zip(logits, symbols, strict=True)]
+        ),
+    },
+    "language_model.shift": {
+        "always 0": lambda model, symbols: 0,
+        "always 2": lambda model, symbols: 2,
+        "first text alone, one pair": lambda model, symbols: int(model(symbols).argmax(-1)[0, 2] == symbols[0, 3]),
+        "modulo 2": lambda model, symbols: shift_of(model, symbols) % 2,
+        "turned round": lambda model, symbols: 2 - shift_of(model, symbols),
+    },
+}
+
+RIGHT = {
+    "language_model.examples": {
+        "unfold": lambda symbols, window: (
+            symbols[:-1].unfold(0, window, window),
+            symbols[1:].unfold(0, window, window),
+        ),
+    },
+    "language_model.bits": {
+        "gathered": lambda logits, symbols, pad: (
+            -logits[:, :-1].log_softmax(-1).gather(-1, symbols[:, 1:, None])[..., 0][symbols[:, 1:] != pad].mean()
+            / math.log(2)
+        ),
+        "weights of classes": lambda logits, symbols, pad: (
+            F.cross_entropy(
+                logits[:, :-1].transpose(1, 2),
+                symbols[:, 1:],
+                weight=(torch.arange(logits.size(-1)) != pad).float(),
+            )
+            / math.log(2)
+        ),
+    },
+    "language_model.shift": {
+        "a tensor": lambda model, symbols: int(
+            torch.stack(
+                [
+                    (model(symbols).argmax(-1)[:, : symbols.size(1) - k] == symbols[:, k:]).float().mean()
+                    for k in range(3)
+                ]
+            ).argmax()
+        ),
+    },
+}
