@@ -12,8 +12,10 @@ IN_THE_NEW_FORM: set[str] = {
 # Further pages of lessons: proofs, derivations, sweeps.
 FURTHER: set[str] = {
     "cache",
+    "depth",
     "length",
     "memory",
+    "modern_block",
     "one_head",
     "order",
     "recurrence",

@@ -3,9 +3,11 @@
 from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
 from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.course_map import course_map
+from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.language_model import next_symbols
 from attention_course.diagrams.memory import retrieval
+from attention_course.diagrams.modern_block import modern_block
 from attention_course.diagrams.multi_head import cuts, multi_head
 from attention_course.diagrams.primer import training_loop
 from attention_course.diagrams.scale import rate_table, score_spread
@@ -22,8 +24,10 @@ __all__ = [
     "cuts",
     "encoder_decoders",
     "growing_cache",
+    "modern_block",
     "multi_head",
     "next_symbols",
+    "norm_places",
     "one_token",
     "paths",
     "rate_table",
@@ -34,5 +38,6 @@ __all__ = [
     "shared_heads",
     "softmax_directions",
     "training_loop",
+    "warm_up_table",
     "when_to_ask",
 ]

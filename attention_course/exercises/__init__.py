@@ -23,6 +23,8 @@ CHAPTERS = (
     "length",
     "cross_attention",
     "transformer",
+    "depth",
+    "modern_block",
     "language_model",
     "cache",
     "classifiers",

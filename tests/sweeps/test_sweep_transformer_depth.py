@@ -43,7 +43,7 @@ def test_a_warm_up_starts_low_and_ends_at_the_rate(sweep, monkeypatch):
 
 
 def test_the_chapter_trains_the_model_that_was_recorded(sweep, request):
-    chapter = nbformat.read(request.config.rootpath / "chapters" / "transformer.ipynb", as_version=4)
+    chapter = nbformat.read(request.config.rootpath / "chapters" / "depth.ipynb", as_version=4)
     (cell,) = (cell for cell in chapter.cells if cell.cell_type == "code" and "class Sorter" in cell.source)
     (definition,) = (node for node in ast.parse(cell.source).body if isinstance(node, ast.ClassDef))
     names = {"nn": nn, "torch": torch, "Encoder": Encoder, "SinusoidalPositions": SinusoidalPositions}
