@@ -15,10 +15,10 @@ def modern_block() -> Diagram:
     """A block of the Transformer of 2017 and one of Llama 2, each between embedding and readout."""
     picture = Diagram(
         "A block of 2017 and one of 2023. In 2017: the embedding times the root of the width, plus sinusoids; "
-        "attention with biases and dropout, added, and a layer norm behind the sum; a feed-forward layer with ReLU, "
-        "biases and dropout, added, and a layer norm behind the sum; the readout is the embedding's matrix again. In "
-        "Llama 2: the embedding alone; an RMS norm before attention with rotary positions and without biases; an RMS "
-        "norm before a SwiGLU layer without biases; one last RMS norm; a readout of its own.",
+        "attention with dropout, added, and a layer norm behind the sum; a feed-forward layer with ReLU, biases and "
+        "dropout, added, and a layer norm behind the sum; the readout is the embedding's matrix again. In Llama 2: "
+        "the embedding alone; an RMS norm before attention with rotary positions; an RMS norm before a SwiGLU layer "
+        "without biases; one last RMS norm; a readout of its own.",
         height=484,
     )
     picture.text(4, 12, "2017", bold=True)
@@ -27,13 +27,13 @@ def modern_block() -> Diagram:
         picture,
         0,
         ("embedding × √d,\nplus sinusoids", "readout: the\nembedding's matrix"),
-        [(["attention,\nbiases, dropout"], "LayerNorm"), (["ReLU layer,\nbiases, dropout"], "LayerNorm")],
+        [(["attention,\ndropout"], "LayerNorm"), (["ReLU layer,\nbiases, dropout"], "LayerNorm")],
     )
     _column(
         picture,
         WIDTH,
         ("embedding", "readout: a matrix\nof its own"),
-        [(["RMSNorm", "attention, RoPE,\nno biases"], ""), (["RMSNorm", "SwiGLU,\nno biases"], "RMSNorm")],
+        [(["RMSNorm", "attention,\nrotary positions"], ""), (["RMSNorm", "SwiGLU,\nno biases"], "RMSNorm")],
     )
     picture.text(4, 472, "one colour: one part, then and now", quiet=True)
     return picture
