@@ -6,6 +6,8 @@ from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.language_model import next_symbols
+from attention_course.diagrams.mask_numbers import empty_rows
+from attention_course.diagrams.masking import combined, corners, masks, one_mask, reaches
 from attention_course.diagrams.memory import retrieval
 from attention_course.diagrams.modern_block import modern_block
 from attention_course.diagrams.multi_head import cuts, multi_head
@@ -20,17 +22,23 @@ __all__ = [
     "Diagram",
     "attention_matrices",
     "attention_step",
+    "combined",
+    "corners",
     "course_map",
     "cuts",
+    "empty_rows",
     "encoder_decoders",
     "growing_cache",
+    "masks",
     "modern_block",
     "multi_head",
     "next_symbols",
     "norm_places",
+    "one_mask",
     "one_token",
     "paths",
     "rate_table",
+    "reaches",
     "recurrent_network",
     "retrieval",
     "scaled_dot_product",
