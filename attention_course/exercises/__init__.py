@@ -19,6 +19,7 @@ CHAPTERS = (
     "one_head",
     "shared_heads",
     "masking",
+    "mask_numbers",
     "positions",
     "length",
     "cross_attention",

@@ -1,9 +1,10 @@
-"""Exercises of the chapter "Masking"."""
+"""Exercises of the lesson "Masking"."""
 
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer, lengths_up_to, normal
+from attention_course.masks import causal_mask, padding_mask
 
 # --- a causal mask for decoding with a cache ----------------------------------------------------
 
@@ -54,60 +55,6 @@ CAUSAL = Exercise(
 )
 
 
-# --- a padding mask from lengths ----------------------------------------------------------------
-
-
-def padding(lengths, n_keys):
-    return (torch.arange(n_keys) < lengths[:, None])[:, None, None, :]
-
-
-def _padding_inputs(size, generator):
-    n_keys = size + 2
-    return lengths_up_to(n_keys, size - 1, generator), n_keys
-
-
-PADDING = Exercise(
-    "masking.padding",
-    padding,
-    _padding_inputs,
-    (
-        Misconception(
-            "inverted",
-            lambda lengths, n_keys: ~padding(lengths, n_keys),
-            "Every real token is hidden, and the padding is visible: the polarity is the wrong way round.",
-        ),
-        Misconception(
-            "one too many",
-            lambda lengths, n_keys: padding(lengths + 1, n_keys),
-            "One pad of each sequence is visible: positions count from 0, so three tokens end at position 2.",
-        ),
-        Misconception(
-            "masks queries",
-            lambda lengths, n_keys: padding(lengths, n_keys).transpose(-2, -1),
-            "You masked queries instead of keys: the padding can still be attended to. What a padded query "
-            "writes hurts nobody, so only keys need to be hidden.",
-        ),
-        Misconception(
-            "(batch, n_keys)",
-            lambda lengths, n_keys: padding(lengths, n_keys)[:, 0, 0],
-            "The booleans are right, the shape is not. Against scores (batch, heads, n_queries, n_keys) dimensions are "
-            "matched from the right: your batch would be taken for the queries.",
-        ),
-        Misconception(
-            "no dimension for heads",
-            lambda lengths, n_keys: padding(lengths, n_keys)[:, 0],
-            "One dimension is missing. Against scores (batch, heads, n_queries, n_keys) your batch would be taken "
-            "for the heads.",
-        ),
-        Misconception(
-            "padding in front",
-            lambda lengths, n_keys: padding(lengths, n_keys).flip(-1),
-            "You took the padding to stand in front. Here it stands behind each sequence.",
-        ),
-    ),
-)
-
-
 # --- the other polarity -------------------------------------------------------------------------
 
 
@@ -118,7 +65,7 @@ def to_multihead(causal, padding):
 def _polarity_inputs(size, generator):
     n_tokens = size + 2
     lengths = lengths_up_to(n_tokens, size - 1, generator)
-    return torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril(), padding(lengths, n_tokens)
+    return causal_mask(n_tokens), padding_mask(lengths, n_tokens)
 
 
 TO_MULTIHEAD = Exercise(
@@ -158,73 +105,6 @@ TO_MULTIHEAD = Exercise(
             lambda causal, padding: (~causal, ~padding),
             "The polarity is right, but key_padding_mask has shape (batch, n_keys): the layer adds the dimensions of "
             "heads and queries itself.",
-        ),
-    ),
-)
-
-
-# --- softmax under a mask -----------------------------------------------------------------------
-
-
-def softmax_under_mask(scores, mask):
-    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1)
-    return weights.masked_fill(~mask, 0.0)
-
-
-def _softmax_inputs(size, generator):
-    scores = normal(generator, size + 1, size + 1)
-    mask = torch.rand(scores.shape, generator=generator) < 0.6
-    mask[0] = torch.arange(size + 1) == 1
-    scores[0, 0] = 200.0  # forbidden, and so high that its exponential dwarfs the others
-    mask[1, :2] = True
-    scores[1] += (150.0, -150.0)[size % 2]  # exponentials of all of them are infinite, or all 0
-    mask[-1] = False
-    return scores, mask
-
-
-def _renormalised(scores, mask):
-    kept = scores.softmax(-1) * mask
-    return kept / kept.sum(-1, keepdim=True)
-
-
-SOFTMAX = Exercise(
-    "masking.softmax",
-    softmax_under_mask,
-    _softmax_inputs,
-    (
-        Misconception(
-            "NaN where nothing is allowed",
-            lambda scores, mask: scores.masked_fill(~mask, float("-inf")).softmax(-1),
-            "Right for every row that may attend to something. A row that may attend to nothing is NaN: it should be "
-            "zeros.",
-        ),
-        Misconception(
-            "uniform where nothing is allowed",
-            lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
-            "A row that may attend to nothing has only scores of -1e9, all equal: it attends to every forbidden key "
-            "alike.",
-        ),
-        Misconception(
-            "after the softmax",
-            lambda scores, mask: scores.softmax(-1) * mask,
-            "You masked after the softmax. Forbidden keys are still in the denominator, so rows sum to less than 1, "
-            "and by how much less depends on keys that must not matter.",
-        ),
-        Misconception(
-            "after the softmax, renormalised",
-            _renormalised,
-            "Masking after the softmax and dividing by the sum is right on paper. Where a forbidden score is high, the "
-            "allowed weights have already been rounded to 0, and 0 / 0 is left.",
-        ),
-        Misconception(
-            "scores times mask",
-            lambda scores, mask: (scores * mask).softmax(-1),
-            "You multiplied scores with the mask. A score of 0 is an ordinary score: its exponential is 1, not 0.",
-        ),
-        Misconception(
-            "inverted",
-            lambda scores, mask: softmax_under_mask(scores, ~mask),
-            "You kept what is forbidden: True means may attend.",
         ),
     ),
 )
@@ -294,7 +174,7 @@ WINDOW = Exercise(
 )
 
 
-# --- find the leak ------------------------------------------------------------------------------
+# --- mend the test for leaks --------------------------------------------------------------------
 
 
 class _AveragingModel:
@@ -319,15 +199,21 @@ def leaking_positions(model, symbols, n_symbols):
     return _positions_that_change(model, symbols, n_symbols, lambda t, place: place > t, lambda t, place: place == t)
 
 
-def _positions_that_change(model, symbols, n_symbols, changed, watched):
+def _positions_that_change(model, symbols, n_symbols, changed, watched, size=torch.abs):
     """For each position t: whether logits at the watched places change with the symbols at the changed ones."""
     place = torch.arange(symbols.size(1))
     leaks = []
     for t in range(symbols.size(1)):
         other = torch.where(changed(t, place), (symbols + 1) % n_symbols, symbols)
-        difference = (model(other) - model(symbols)).abs()[:, watched(t, place)]
+        difference = size(model(other) - model(symbols))[:, watched(t, place)]
         leaks.append(bool((difference > 1e-6).any()))
     return torch.tensor(leaks)
+
+
+def _one_ahead_and_upwards(model, symbols, n_symbols):
+    return _positions_that_change(
+        model, symbols, n_symbols, lambda t, place: place == t + 1, lambda t, place: place == t, size=torch.positive
+    )
 
 
 def _leak_inputs(size, generator):
@@ -357,7 +243,21 @@ LEAKS = Exercise(
             lambda model, symbols, n_symbols: _positions_that_change(
                 model, symbols, n_symbols, lambda t, place: place == t + 1, lambda t, place: place == t
             ),
-            "You changed only the symbol at t + 1, and miss a position that looks further ahead.",
+            "Falls are noticed now. But you change only the symbol at t + 1, and miss a position that looks further "
+            "ahead.",
+        ),
+        Misconception(
+            "rises only",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model,
+                symbols,
+                n_symbols,
+                lambda t, place: place > t,
+                lambda t, place: place == t,
+                size=torch.positive,
+            ),
+            "All later symbols change now. But you notice only logits that rise, and a leak can lower every logit that "
+            "it moves.",
         ),
         Misconception(
             "changes only the last",
@@ -387,6 +287,7 @@ LEAKS = Exercise(
             "You marked the positions that do not leak.",
         ),
     ),
+    given=_one_ahead_and_upwards,
 )
 
-EXERCISES = (CAUSAL, PADDING, TO_MULTIHEAD, SOFTMAX, WINDOW, LEAKS)
+EXERCISES = (CAUSAL, TO_MULTIHEAD, WINDOW, LEAKS)

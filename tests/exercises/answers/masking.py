@@ -3,8 +3,6 @@ import torch
 from attention_course.exercises.masking import (
     causal,
     leaking_positions,
-    padding,
-    softmax_under_mask,
     to_multihead,
     window_and_sinks,
 )
@@ -31,19 +29,6 @@ WRONG = {
         "transposed": lambda n, m: causal(n, m).T,
         "no more queries than keys": lambda n, m: causal(n, m)[: m - 1],
     },
-    "masking.padding": {
-        "floats": lambda lengths, n: padding(lengths, n).float(),
-        "squeezed": lambda lengths, n: padding(lengths, n).squeeze(),
-        "fails at a full length": lambda lengths, n: (
-            torch.zeros(len(lengths), n, dtype=torch.bool)
-            .scatter(1, lengths[:, None], True)
-            .cumsum(1)
-            .logical_not()[:, None, None]
-        ),
-        "longest length": lambda lengths, n: padding(lengths, int(lengths.max()) - 1),
-        "expanded over the queries": lambda lengths, n: padding(lengths, n).expand(-1, -1, n, -1),
-        "last token hidden": lambda lengths, n: padding(lengths.clamp(max=n - 1), n),
-    },
     "masking.to_multihead": {
         "floats": lambda causal, padding: tuple(mask.float() for mask in to_multihead(causal, padding)),
         "squeezed": lambda causal, padding: (~causal, ~padding.squeeze()),
@@ -54,26 +39,6 @@ WRONG = {
             torch.zeros(causal.shape).masked_fill(~causal, -torch.inf),
             ~padding[:, 0, 0],
         ),
-    },
-    "masking.softmax": {
-        "maximum not subtracted": lambda scores, mask: (
-            (e := scores.masked_fill(~mask, -torch.inf).exp()) / e.sum(-1, keepdim=True).clamp_min(1e-30)
-        ),
-        "maximum not subtracted, NaN repaired": lambda scores, mask: (
-            (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True)
-        ).nan_to_num(),
-        "NaN repaired": lambda scores, mask: (
-            (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True).clamp_min(1e-9)
-        ),
-        "maximum of forbidden scores too": lambda scores, mask: (
-            (scores - scores.amax(-1, True)).exp().mul(mask)
-            / (scores - scores.amax(-1, True)).exp().mul(mask).sum(-1, keepdim=True).clamp_min(1e-30)
-        ),
-        "a small fill": lambda scores, mask: scores.masked_fill(~mask, -100.0).softmax(-1) * mask.any(-1, keepdim=True),
-        "everything allowed": lambda scores, mask: scores.softmax(-1),
-        "rows without keys left out": lambda scores, mask: softmax_under_mask(scores, mask)[mask.any(-1)],
-        "over the queries": lambda scores, mask: softmax_under_mask(scores.T, mask.T).T,
-        "boolean": lambda scores, mask: softmax_under_mask(scores, mask) > 0.5,
     },
     "masking.window": {
         "floats": lambda *sizes: window_and_sinks(*sizes).float(),
@@ -89,7 +54,7 @@ WRONG = {
         ),
     },
     "masking.leaks": {
-        "no absolute value": lambda model, symbols, n: _leaks(model, symbols, n, lambda change: change.max() > 1e-6),
+        "falls only": lambda model, symbols, n: _leaks(model, symbols, n, lambda change: change.min() < -1e-6),
         "every logit": lambda model, symbols, n: _leaks(
             model, symbols, n, lambda change: (change.abs() > 1e-6).all(-1).any()
         ),
@@ -116,18 +81,9 @@ RIGHT = {
         "NumPy": lambda n, m: causal(n, m).numpy()[::-1][::-1],
         "Python": lambda n, m: [[key <= query + m - n for key in range(m)] for query in range(n)],
     },
-    "masking.padding": {
-        "a loop": lambda lengths, n: torch.tensor([[[[k < length for k in range(n)]]] for length in lengths.tolist()]),
-    },
     "masking.to_multihead": {
         "a list": lambda causal, padding: [causal.logical_not(), padding.flatten(1).logical_not()],
         "triangle anew": lambda causal, padding: (torch.ones_like(causal).triu(1), ~padding[:, 0, 0]),
-    },
-    "masking.softmax": {
-        "by hand": lambda scores, mask: (lambda e: e / e.sum(-1, keepdim=True).clamp_min(1e-30))(
-            (scores - scores.masked_fill(~mask, -1e9).amax(-1, True)).clamp(max=0).exp() * mask
-        ),
-        "a large finite fill": lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) * mask,
     },
     "masking.leaks": {
         "list of booleans": lambda model, symbols, n: leaking_positions(model, symbols, n).tolist(),
