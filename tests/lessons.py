@@ -4,6 +4,7 @@
 IN_THE_NEW_FORM: set[str] = {
     "bottleneck",
     "language_model",
+    "masking",
     "multi_head",
     "primer",
     "scaled_dot_product",
@@ -14,6 +15,7 @@ FURTHER: set[str] = {
     "cache",
     "depth",
     "length",
+    "mask_numbers",
     "memory",
     "modern_block",
     "one_head",

@@ -69,13 +69,13 @@ def one_mask(mask: Tensor, caption: str) -> Diagram:
     """
     n_queries, n_keys = mask.shape
     cell = 186 / n_keys
-    picture = Diagram(f"One mask, filled where a query may attend. {caption}", width=340, height=274)
+    picture = Diagram(f"One mask, filled where a query may attend. {caption}", height=274)
     earlier = n_keys - n_queries
     places = [str(place) for place in range(1, n_keys + 1)]
-    picture.text(177, 11, "keys", anchor="middle", quiet=True)
-    picture.text(4, 143, "queries", quiet=True)
-    picture.tensor(84, 50 + earlier * cell, mask, name="mask", cell=cell, rows=places[earlier:], columns=places)
-    picture.text(177, 258, caption, anchor="middle")
+    picture.text(240, 11, "keys", anchor="middle", quiet=True)
+    picture.text(68, 143, "queries", quiet=True)
+    picture.tensor(147, 50 + earlier * cell, mask, name="mask", cell=cell, rows=places[earlier:], columns=places)
+    picture.text(240, 258, caption, anchor="middle")
     return picture
 
 

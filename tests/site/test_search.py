@@ -17,7 +17,7 @@ ANSWERS = [
     ("which efficient attention for 32k tokens on CPU", "chapters/efficient.html#which-one-then", 1),
     ("why divide by sqrt(d)", "chapters/scale.html", 1),
     ("temperature", "glossary.html#term-temperature", 1),
-    ("fully masked row NaN", "chapters/masking.html#which-number-to-fill-in", 2),
+    ("fully masked row NaN", "chapters/mask_numbers.html#a-query-with-nothing-to-see", 2),
     ("rotate_half", "chapters/positions.html#rope-turn-queries-and-keys", 1),
     ("is_causal", "chapters/masking.html#which-corner", 1),
     ("beam search", "glossary.html#term-beam-search", 1),
