@@ -16,6 +16,7 @@ from attention_course.diagrams.scale import rate_table, score_spread
 from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
 from attention_course.diagrams.self_attention import one_token, paths
 from attention_course.diagrams.shared_heads import shared_heads
+from attention_course.diagrams.transformer import residual_stream, three_shapes, transformer_block
 
 __all__ = [
     "Area",
@@ -40,12 +41,15 @@ __all__ = [
     "rate_table",
     "reaches",
     "recurrent_network",
+    "residual_stream",
     "retrieval",
     "scaled_dot_product",
     "score_spread",
     "shared_heads",
     "softmax_directions",
+    "three_shapes",
     "training_loop",
     "warm_up_table",
+    "transformer_block",
     "when_to_ask",
 ]

@@ -1,4 +1,4 @@
-"""What a stack of Transformer layers can still do without one of its parts: for the transformer chapter."""
+"""What a stack of Transformer blocks can still do without one of its parts: for the lesson on the Transformer."""
 
 import math
 
@@ -8,73 +8,90 @@ from torch import Tensor, nn
 
 from attention_course import MultiHeadAttention, tasks, training
 from attention_course.positions import SinusoidalPositions
-from attention_course.transformer import FeedForward
 
-COMMON = {"d_model": 32, "n_heads": 4, "length": 8, "batch": 32, "test_examples": 500, "test_seed": 1000}
+COMMON = {"n_heads": 4, "length": 8, "batch": 32, "test_examples": 500, "test_seed": 1000}
 EXPERIMENTS = {
-    "sorting, 2 blocks": {"task": "sorting", "n_symbols": 16, "n_layers": 2, "steps": 300},
-    "table, 2 blocks": {"task": "table", "n_symbols": 32, "n_layers": 2, "steps": 500},
-    "sorting, 8 blocks": {"task": "sorting", "n_symbols": 16, "n_layers": 8, "steps": 300},
+    "code book, 2 blocks": {"task": "code book", "n_symbols": 26, "n_blocks": 2, "steps": 500},
+    "sorting, 2 blocks": {"task": "sorting", "n_symbols": 16, "n_blocks": 2, "steps": 300},
+    "sorting, 8 blocks": {"task": "sorting", "n_symbols": 16, "n_blocks": 8, "steps": 300},
 }
-WITHOUT = [None, "attention", "feed-forward", "residual", "layer norm"]
+# The rest is made wider where a part with many parameters is missing, so that every model has about as many: but once,
+# to see what that does.
+WIDTHS = {
+    None: {"d_model": 32, "d_hidden": 128},
+    "attention": {"d_model": 32, "d_hidden": 192},
+    "feed-forward": {"d_model": 56, "d_hidden": 0},
+    "feed-forward, no wider": {"d_model": 32, "d_hidden": 0},
+    "residual": {"d_model": 32, "d_hidden": 128},
+    "norm": {"d_model": 32, "d_hidden": 128},
+}
 PEAK_LRS = [0.001, 0.003, 0.01, 0.03]
 SEEDS = [0, 1, 2]
 # What failed, once more with a multiple of the steps.
 PATIENCE = [
-    {"experiment": "table, 2 blocks", "without": "feed-forward", "times": 3, "peak_lr": 0.01},
-    {"experiment": "table, 2 blocks", "without": "residual", "times": 4, "peak_lr": 0.003},
+    {"experiment": "code book, 2 blocks", "without": "feed-forward, no wider", "times": 3, "peak_lr": 0.01},
+    {"experiment": "code book, 2 blocks", "without": "residual", "times": 4, "peak_lr": 0.003},
+    {"experiment": "code book, 2 blocks", "without": "attention", "times": 4, "peak_lr": 0.01},
     {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.001},
     {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.0003},
 ]
 
 
-class SelfAttention(MultiHeadAttention):
-    """Returns the output alone."""
+class FeedForward(nn.Module):
+    """The lesson's."""
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        return super().forward(tokens)[0]
-
-
-class Layer(nn.Module):
-    """One of the two layers of a block, with what stands around it."""
-
-    def __init__(self, function: nn.Module, d_model: int, norm: bool, residual: bool):
+    def __init__(self, d_model: int, d_hidden: int):
         super().__init__()
-        self.function, self.residual = function, residual
-        self.norm = nn.LayerNorm(d_model) if norm else nn.Identity()
+        self.expand = nn.Linear(d_model, d_hidden)
+        self.contract = nn.Linear(d_hidden, d_model)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        update = self.function(self.norm(tokens))
+        return self.contract(F.gelu(self.expand(tokens)))
+
+
+class Block(nn.Module):
+    """The lesson's, from which one part may be missing."""
+
+    def __init__(self, d_model: int, n_heads: int, d_hidden: int, without: str | None):
+        super().__init__()
+        norm = nn.Identity if without == "norm" else nn.LayerNorm
+        self.attention_norm, self.feed_forward_norm = norm(d_model), norm(d_model)
+        self.attention = None if without == "attention" else MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, d_hidden) if d_hidden else None
+        self.residual = without != "residual"
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        if self.attention is not None:
+            tokens = self._add(tokens, self.attention(self.attention_norm(tokens))[0])
+        if self.feed_forward is not None:
+            tokens = self._add(tokens, self.feed_forward(self.feed_forward_norm(tokens)))
+        return tokens
+
+    def _add(self, tokens: Tensor, update: Tensor) -> Tensor:
         return tokens + update if self.residual else update
 
 
 class Stack(nn.Module):
-    """The model that the chapter defines: pre-norm blocks, from which one part may be missing everywhere."""
+    """The lesson's model, from whose blocks one part may be missing."""
 
-    def __init__(self, n_symbols: int, n_layers: int, without: str | None, d_model: int = 32, n_heads: int = 4):
+    def __init__(self, n_symbols: int, n_blocks: int, without: str | None, n_heads: int = 4):
         super().__init__()
-        norm, residual = without != "layer norm", without != "residual"
+        d_model, d_hidden = WIDTHS[without].values()
         self.embedding = nn.Embedding(n_symbols, d_model)
         self.positions = SinusoidalPositions(d_model)
-        self.layers = nn.Sequential()
-        for _ in range(n_layers):
-            if without != "attention":
-                self.layers.append(Layer(SelfAttention(d_model, n_heads), d_model, norm, residual))
-            if without != "feed-forward":
-                self.layers.append(Layer(FeedForward(d_model), d_model, norm, residual))
-        self.norm = nn.LayerNorm(d_model) if norm else nn.Identity()
+        self.blocks = nn.Sequential(*(Block(d_model, n_heads, d_hidden, without) for _ in range(n_blocks)))
+        self.norm = nn.Identity() if without == "norm" else nn.LayerNorm(d_model)
         self.logits = nn.Linear(d_model, n_symbols)
 
     def forward(self, symbols: Tensor) -> Tensor:
-        tokens = self.layers(self.positions(self.embedding(symbols)))
-        return self.logits(self.norm(tokens))
+        return self.logits(self.norm(self.blocks(self.positions(self.embedding(symbols)))))
 
 
-def table(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Random symbols; the target is what a fixed random table says of a symbol and of the one before it."""
-    answers = torch.randint(n_symbols, (n_symbols, n_symbols), generator=torch.Generator().manual_seed(7))
+def code_book(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Random letters in a ring; the target is what a fixed random book says of each letter and the one before it."""
+    book = torch.randint(n_symbols, (n_symbols, n_symbols), generator=torch.Generator().manual_seed(7))
     source = torch.randint(n_symbols, (n_examples, length), generator=generator)
-    return source, answers[source, source.roll(1, dims=1)]
+    return source, book[source.roll(1, dims=1), source]
 
 
 def sorting(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -83,7 +100,7 @@ def sorting(n_examples: int, length: int, n_symbols: int, generator: torch.Gener
     return pairs.source, pairs.target
 
 
-TASKS = {"sorting": sorting, "table": table}
+TASKS = {"sorting": sorting, "code book": code_book}
 
 
 def run() -> dict:
@@ -91,7 +108,7 @@ def run() -> dict:
     results = []
     for experiment, changes in EXPERIMENTS.items():
         settings = COMMON | changes
-        for without in WITHOUT:
+        for without in WIDTHS:
             first = [_train_and_test(settings, without, rate, SEEDS[0]) for rate in PEAK_LRS]
             best = min(first, key=lambda run: math.inf if run["loss"] is None else run["loss"])
             more = [_train_and_test(settings, without, best["peak_lr"], seed) for seed in SEEDS[1:]]
@@ -101,6 +118,7 @@ def run() -> dict:
         "settings": {
             "common": COMMON,
             "experiments": EXPERIMENTS,
+            "widths": [{"without": without} | widths for without, widths in WIDTHS.items()],
             "peak_lrs": PEAK_LRS,
             "seeds": SEEDS,
             "patience": PATIENCE,
@@ -124,7 +142,7 @@ def _with_patience() -> list[dict]:
 def _train_and_test(settings: dict, without: str | None, peak_lr: float, seed: int) -> dict:
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    model = Stack(settings["n_symbols"], settings["n_layers"], without, settings["d_model"], settings["n_heads"])
+    model = Stack(settings["n_symbols"], settings["n_blocks"], without, settings["n_heads"])
     make, sizes = TASKS[settings["task"]], (settings["length"], settings["n_symbols"])
     history = training.train(
         model,
