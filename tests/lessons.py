@@ -9,6 +9,7 @@ IN_THE_NEW_FORM: set[str] = {
     "primer",
     "scaled_dot_product",
     "self_attention",
+    "transformer",
 }
 # Further pages of lessons: proofs, derivations, sweeps.
 FURTHER: set[str] = {
