@@ -15,6 +15,7 @@ IN_THE_NEW_FORM: set[str] = {
 FURTHER: set[str] = {
     "cache",
     "depth",
+    "forward_pass",
     "length",
     "mask_numbers",
     "memory",

@@ -26,6 +26,7 @@ CHAPTERS = (
     "transformer",
     "depth",
     "modern_block",
+    "forward_pass",
     "language_model",
     "cache",
     "classifiers",

@@ -144,6 +144,19 @@ def _norm_on_the_stream(tokens, attention, feed_forward, norm_1, norm_2):
     return tokens + feed_forward(tokens)
 
 
+def _first_norm_on_the_stream(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = norm_1(tokens)
+    tokens = tokens + attention(tokens)
+    return tokens + feed_forward(norm_2(tokens))
+
+
+def _two_lines_wrong(tokens, attention, feed_forward, norm_1, norm_2):
+    """The code that is given to be mended."""
+    tokens = norm_1(tokens)
+    tokens = tokens + attention(tokens)
+    return feed_forward(norm_2(tokens))
+
+
 def _no_residuals(tokens, attention, feed_forward, norm_1, norm_2):
     return feed_forward(norm_2(attention(norm_1(tokens))))
 
@@ -184,6 +197,12 @@ PRE_NORM = Exercise(
             "stay untouched: only the layer sees the norm.",
         ),
         Misconception(
+            "norm on the stream in the first half",
+            _first_norm_on_the_stream,
+            "The feed-forward layer is right now. Before attention the tokens are still replaced by their normalised "
+            "selves: only the layer should see the norm.",
+        ),
+        Misconception(
             "no residuals",
             _no_residuals,
             "Nothing is added: each layer replaces what it read.",
@@ -210,6 +229,7 @@ PRE_NORM = Exercise(
             "You normalised what the layers give back, not what they read.",
         ),
     ),
+    given=_two_lines_wrong,
 )
 
 
