@@ -355,4 +355,135 @@ BEAM = Exercise(
     ),
 )
 
-EXERCISES = (CROSS, HEADS, SOURCE, ALIGNMENT, BEAM)
+# --- a decoder block -------------------------------------------------------------------------------
+
+
+def decoder_block(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = tokens + cross_attention(tokens, memory, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+def _network(inner, outer):
+    """Stands for the feed-forward layer."""
+    return lambda tokens: (tokens @ inner).relu() @ outer
+
+
+def _attention(matrix):
+    """One head of attention whose scores depend on a matrix."""
+
+    def attention(query, key, mask):
+        scores = (query @ matrix @ key.T / query.size(-1)).masked_fill(~mask, float("-inf"))
+        return scores.softmax(-1) @ key
+
+    return attention
+
+
+def _decoder_inputs(size, generator):
+    d_model, n = size + 3, size + 1  # as many tokens as memories: swapped masks raise nothing
+    causal = torch.ones(n, n, dtype=torch.bool).tril()
+    real = (torch.arange(n) < integer(1, n - 1, generator)).expand(n, n)
+    return (
+        normal(generator, n, d_model),
+        normal(generator, n, d_model),
+        _attention(normal(generator, d_model, d_model)),
+        _attention(normal(generator, d_model, d_model)),
+        _network(normal(generator, d_model, 2 * d_model) / 2, normal(generator, 2 * d_model, d_model) / 2),
+        causal,
+        real,
+    )
+
+
+def _cross_first(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + cross_attention(tokens, memory, memory_mask)
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    return tokens + feed_forward(tokens)
+
+
+def _no_causal_mask(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    return decoder_block(
+        tokens, memory, self_attention, cross_attention, feed_forward, torch.ones_like(mask), memory_mask
+    )
+
+
+def _no_memory_mask(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    return decoder_block(
+        tokens, memory, self_attention, cross_attention, feed_forward, mask, torch.ones_like(memory_mask)
+    )
+
+
+def _memory_asks(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = tokens + cross_attention(memory, tokens, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+def _memory_added(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = memory + cross_attention(tokens, memory, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+def _cross_replaces(tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask):
+    tokens = tokens + self_attention(tokens, tokens, mask)
+    tokens = cross_attention(tokens, memory, memory_mask)
+    return tokens + feed_forward(tokens)
+
+
+DECODER = Exercise(
+    "cross_attention.decoder_block",
+    decoder_block,
+    _decoder_inputs,
+    (
+        Misconception(
+            "masks swapped",
+            lambda tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask: decoder_block(
+                tokens, memory, self_attention, cross_attention, feed_forward, memory_mask, mask
+            ),
+            "The two masks are swapped. Nothing crashed, because here both sequences have the same length; the "
+            "decoder reads its own future, and only the beginning of the source.",
+        ),
+        Misconception(
+            "causal mask on both",
+            lambda tokens, memory, self_attention, cross_attention, feed_forward, mask, memory_mask: decoder_block(
+                tokens, memory, self_attention, cross_attention, feed_forward, mask, mask
+            ),
+            "Cross-attention got the causal mask. The source is complete before the first word is written: every "
+            "target token may see all of it but the padding.",
+        ),
+        Misconception(
+            "no causal mask",
+            _no_causal_mask,
+            "Self-attention has no mask: the decoder reads the words it has to predict.",
+        ),
+        Misconception(
+            "no mask on the memory",
+            _no_memory_mask,
+            "Cross-attention has no mask: it reads the source's padding.",
+        ),
+        Misconception(
+            "cross-attention first",
+            _cross_first,
+            "The order is self-attention, cross-attention, feed-forward: look at what is written so far, then ask "
+            "the source.",
+        ),
+        Misconception(
+            "memory asks",
+            _memory_asks,
+            "Queries and keys of cross-attention changed places: the target asks, the memory answers.",
+        ),
+        Misconception(
+            "added to the memory",
+            _memory_added,
+            "You added the update to the memory. The memory is only read; the decoder's own tokens are the stream.",
+        ),
+        Misconception(
+            "cross-attention replaces",
+            _cross_replaces,
+            "There is no residual around cross-attention: what self-attention found is gone.",
+        ),
+    ),
+)
+
+
+EXERCISES = (CROSS, HEADS, SOURCE, ALIGNMENT, BEAM, DECODER)

@@ -4,11 +4,27 @@ from attention_course.exercises.cross_attention import (
     alignment_error,
     beam_step,
     cross_attention,
+    decoder_block,
     head_attention,
     source_weights,
 )
 
 WRONG = {
+    "cross_attention.decoder_block": {
+        "the memory's last entry": lambda x, m, s, c, f, mask, real: decoder_block(
+            x, m, s, c, f, mask, (torch.arange(len(m)) < len(m) - 1).expand_as(real)
+        ),
+        "layers exchanged": lambda x, m, s, c, f, mask, real: decoder_block(x, m, c, s, f, mask, real),
+        "no feed-forward": lambda x, m, s, c, f, mask, real: decoder_block(x, m, s, c, torch.zeros_like, mask, real),
+        "mask inverted": lambda x, m, s, c, f, mask, real: decoder_block(x, m, s, c, f, mask, ~real),
+        "memory in self-attention": lambda x, m, s, c, f, mask, real: decoder_block(
+            x, m, lambda q, k, a: s(q, m, a), c, f, mask, real
+        ),
+        "parallel": lambda x, m, s, c, f, mask, real: x + s(x, x, mask) + c(x, m, real) + f(x),
+        "feed-forward replaces": lambda x, m, s, c, f, mask, real: f(
+            decoder_block(x, m, s, c, torch.zeros_like, mask, real)
+        ),
+    },
     "cross_attention.layer": {
         "scale of four": lambda target, source, W_q, W_k, W_v: (
             ((target @ W_q) @ (source @ W_k).T / 3**0.5).softmax(-1) @ (source @ W_v)

@@ -4,7 +4,6 @@ import torch.nn.functional as F
 from attention_course.exercises.transformer import (
     count_operations,
     count_parameters,
-    decoder_block,
     layer_norm,
     pre_norm_block,
     rate,
@@ -40,21 +39,6 @@ WRONG = {
             tokens, feed_forward, attention, norm_1, norm_2
         ),
         "attention alone": lambda tokens, attention, feed_forward, norm_1, norm_2: tokens + attention(norm_1(tokens)),
-    },
-    "transformer.decoder_block": {
-        "the memory's last entry": lambda x, m, s, c, f, mask, real: decoder_block(
-            x, m, s, c, f, mask, (torch.arange(len(m)) < len(m) - 1).expand_as(real)
-        ),
-        "layers exchanged": lambda x, m, s, c, f, mask, real: decoder_block(x, m, c, s, f, mask, real),
-        "no feed-forward": lambda x, m, s, c, f, mask, real: decoder_block(x, m, s, c, torch.zeros_like, mask, real),
-        "mask inverted": lambda x, m, s, c, f, mask, real: decoder_block(x, m, s, c, f, mask, ~real),
-        "memory in self-attention": lambda x, m, s, c, f, mask, real: decoder_block(
-            x, m, lambda q, k, a: s(q, m, a), c, f, mask, real
-        ),
-        "parallel": lambda x, m, s, c, f, mask, real: x + s(x, x, mask) + c(x, m, real) + f(x),
-        "feed-forward replaces": lambda x, m, s, c, f, mask, real: f(
-            decoder_block(x, m, s, c, torch.zeros_like, mask, real)
-        ),
     },
     "transformer.parameters": {
         "one too many": lambda d, h, f: count_parameters(d, h, f) + 1,
