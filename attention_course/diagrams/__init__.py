@@ -49,7 +49,7 @@ __all__ = [
     "softmax_directions",
     "three_shapes",
     "training_loop",
-    "warm_up_table",
     "transformer_block",
+    "warm_up_table",
     "when_to_ask",
 ]

@@ -2,11 +2,9 @@ import torch
 import torch.nn.functional as F
 
 from attention_course.exercises.transformer import (
-    count_operations,
     count_parameters,
     layer_norm,
     pre_norm_block,
-    rate,
 )
 
 WRONG = {
@@ -48,21 +46,6 @@ WRONG = {
         "a head's width": lambda d, h, f: count_parameters(d // h, h, f),
         "a final norm": lambda d, h, f: count_parameters(d, h, f) + 2 * d,
     },
-    "transformer.operations": {
-        "one too many": lambda t, d, h: count_operations(t, d, h) + 1,
-        "causal": lambda t, d, h: 24 * t * d**2 + 2 * t * (t + 1) * d,
-        "softmax too": lambda t, d, h: count_operations(t, d, h) + t**2 * h,
-        "one token": lambda t, d, h: 24 * d**2 + 4 * t * d,
-        "length and width exchanged": lambda t, d, h: count_operations(d, t, h),
-    },
-    "transformer.rate": {
-        "linear fall": lambda step, d, warm_up: d**-0.5 * min(warm_up / step, step / warm_up) * warm_up**-0.5,
-        "counts from 0": lambda step, d, warm_up: rate(step + 1, d, warm_up),
-        "width not inverted": lambda step, d, warm_up: d * rate(step, d, warm_up),
-        "warm-up of ten": lambda step, d, warm_up: rate(step, d, 10),
-        "peak of 1": lambda step, d, warm_up: rate(step, d, warm_up) / rate(warm_up, d, warm_up),
-        "warm-up alone": lambda step, d, warm_up: d**-0.5 * step * warm_up**-1.5,
-    },
 }
 
 RIGHT = {
@@ -74,5 +57,4 @@ RIGHT = {
             p.numel() for p in torch.nn.TransformerEncoderLayer(d, h, f, device="meta").parameters()
         ),
     },
-    "transformer.rate": {"a tensor": lambda step, d, warm_up: torch.tensor(rate(step, d, warm_up))},
 }
