@@ -103,7 +103,7 @@ class ShawAttention(Mechanism):
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`."""
-        query_position, key_position = _positions(query, key)
+        query_position, key_position = positions_of(query, key)
         offset = key_position - query_position[:, None]  # (n_queries, n_keys)
         index = offset.clamp(-self.max_distance, self.max_distance) + self.max_distance
         by_offset = query @ self.embedding.weight.T * query.size(-1) ** -0.5  # (..., n_queries, 2 max_distance + 1)
@@ -153,7 +153,7 @@ class RotaryAttention(Mechanism):
 
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
         """As `scaled_dot_product_attention`, on `(..., tokens, d_head)` with `d_head` even."""
-        query_position, key_position = _positions(query, key)
+        query_position, key_position = positions_of(query, key)
         query = rotate(query, query_position, base=self.base)
         key = rotate(key, key_position, base=self.base)
         return scaled_dot_product_attention(query, key, value, mask, dropout=dropout, need_weights=need_weights)
@@ -182,7 +182,7 @@ class ALiBiAttention(Mechanism):
         """
         if query.dim() != 4:
             raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
-        query_position, key_position = _positions(query, key)
+        query_position, key_position = positions_of(query, key)
         distance = (query_position[:, None] - key_position).abs()  # (n_queries, n_keys)
         slopes = alibi_slopes(query.size(-3), device=query.device)[:, None, None]
         bias = (-slopes * distance).to(query.dtype)  # (heads, n_queries, n_keys)
@@ -199,7 +199,7 @@ def _angles(position: Tensor, width: int, base: float, name: str) -> Tensor:
     return position[:, None] * frequency
 
 
-def _positions(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
+def positions_of(query: Tensor, key: Tensor) -> tuple[Tensor, Tensor]:
     """Where queries and keys stand, `(n_queries,)` and `(n_keys,)`: the queries are the newest tokens."""
     n_queries, n_keys = query.size(-2), key.size(-2)
     if n_keys < n_queries:

@@ -14,6 +14,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from attention_course import scaled_dot_product_attention
+from attention_course.buckets import T5Attention, t5_bucket
 from attention_course.distributed import RingAttention
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout, block_sparse_attention
 from attention_course.efficient.chunked import chunked_attention
@@ -136,6 +137,13 @@ def shaw(attention, query, key, value, mask, *, causal):
     return by_definition(query, key, value, mask, causal=causal, bias=bias)
 
 
+def t5(attention, query, key, value, mask, *, causal):
+    place = torch.arange(query.size(-2))
+    bucket = t5_bucket(place - place[:, None], **attention.buckets)
+    bias = attention.embedding.weight.T[:, bucket]  # (heads, n_queries, n_keys)
+    return by_definition(query, key, value, mask, causal=causal, bias=bias)
+
+
 def latent(layer, query, key, value, mask, *, causal):
     def heads(tokens, weight):
         return (tokens.transpose(1, 2).flatten(2) @ weight.T).unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
@@ -227,6 +235,7 @@ def cases(causal: bool) -> dict[str, Case]:
             lambda: with_seed(lambda: ShawAttention(D_HEAD, 5)), hidden, partial(shaw, causal=causal),
             draws=True, **once,
         ),
+        "T5": Case(lambda: with_seed(lambda: T5Attention(N_HEADS)), hidden, partial(t5, causal=causal), draws=True, **once),
         "window": Case(
             lambda: LongformerAttention(5, n_global=2, causal=causal), as_it_is,
             lambda _, *given: window_attention(*given, window=5, n_global=2, causal=causal)[0],

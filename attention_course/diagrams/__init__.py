@@ -11,6 +11,7 @@ from attention_course.diagrams.masking import combined, corners, masks, one_mask
 from attention_course.diagrams.memory import retrieval
 from attention_course.diagrams.modern_block import modern_block
 from attention_course.diagrams.multi_head import cuts, multi_head
+from attention_course.diagrams.positions import looked_up, where_positions_enter
 from attention_course.diagrams.primer import training_loop
 from attention_course.diagrams.scale import rate_table, score_spread
 from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
@@ -32,6 +33,7 @@ __all__ = [
     "growing_cache",
     "masks",
     "modern_block",
+    "looked_up",
     "multi_head",
     "next_symbols",
     "norm_places",
@@ -52,4 +54,5 @@ __all__ = [
     "transformer_block",
     "warm_up_table",
     "when_to_ask",
+    "where_positions_enter",
 ]

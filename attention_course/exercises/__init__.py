@@ -22,6 +22,7 @@ CHAPTERS = (
     "mask_numbers",
     "positions",
     "length",
+    "relative",
     "cross_attention",
     "transformer",
     "depth",

@@ -2,14 +2,7 @@ import math
 
 import torch
 
-from attention_course.exercises.positions import (
-    add_codes,
-    alibi_bias,
-    relative_index,
-    rotary_attention,
-    rotate_halves,
-    shift_matrix,
-)
+from attention_course.exercises.positions import add_codes, rotary_attention, rotate_halves, shift_matrix
 from attention_course.positions import rotate
 
 
@@ -42,14 +35,6 @@ WRONG = {
         ),
         "complex": lambda offset, d: shift_matrix(offset, d) + 1j,
         "frequencies reversed": lambda offset, d: shift_matrix(offset, d).flip(0, 1).T,
-    },
-    "positions.relative_index": {
-        "floats": lambda n, m, k: relative_index(n, m, k).float(),
-        "distance 2": lambda n, m, k: relative_index(n, m, 2),
-        "counted from the gap of 4": lambda n, m, k: (torch.arange(m) - torch.arange(n)[:, None] - 4).clamp(-k, k) + k,
-        "transposed": lambda n, m, k: relative_index(n, m, k).T,
-        "one off": lambda n, m, k: (relative_index(n, m, k) + 1).clamp(max=2 * k),
-        "past only": lambda n, m, k: relative_index(n, m, k).clamp(max=k),
     },
     "positions.rotate_halves": {
         "consecutive positions": lambda tokens, position: rotate_halves(
@@ -93,21 +78,9 @@ WRONG = {
             [rotary_attention(query[i : i + 1], key, value) for i in range(len(query))]
         ),
     },
-    "positions.alibi_bias": {
-        "four heads": lambda h, n, m: alibi_bias(4, n, m).mean(0).expand(h, -1, -1),
-        "heads reversed": lambda h, n, m: alibi_bias(h, n, m).flip(0),
-        "squared distance": lambda h, n, m: alibi_bias(h, n, m) * alibi_bias(1, n, m).abs() * 2**8,
-        "squeezed": lambda h, n, m: alibi_bias(h, n, m).squeeze(),
-        "causal": lambda h, n, m: alibi_bias(h, n, m).tril(m - n),
-        "a gap of two": lambda h, n, m: alibi_bias(h, n, n + 2)[..., :m],
-    },
 }
 
 RIGHT = {
     "positions.add_codes": {"a loop": lambda tokens, table: torch.stack([x + table[: len(x)] for x in tokens])},
     "positions.rotate_halves": {"complex numbers": _numpy_rotation},
-    "positions.relative_index": {
-        "NumPy integers": lambda n, m, k: relative_index(n, m, k).to(torch.int32).numpy(),
-    },
-    "positions.alibi_bias": {"double": lambda h, n, m: alibi_bias(h, n, m).double()},
 }

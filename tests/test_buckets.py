@@ -1,0 +1,49 @@
+"""T5's buckets against the code of the `transformers` package, and its bias against a loop."""
+
+import pytest
+import torch
+from transformers.models.t5.modeling_t5 import T5Attention as TheirT5Attention
+
+from attention_course import MultiHeadAttention, causal_mask
+from attention_course.buckets import T5Attention, t5_bucket
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+@pytest.mark.parametrize(("n_buckets", "max_distance"), [(32, 128), (10, 16), (8, 20)])
+def test_buckets_are_those_of_transformers(bidirectional, n_buckets, max_distance):
+    offset = torch.arange(-300, 301)
+    options = {"bidirectional": bidirectional, "num_buckets": n_buckets, "max_distance": max_distance}
+    theirs = TheirT5Attention._relative_position_bucket(offset, **options)
+    ours = t5_bucket(offset, n_buckets=n_buckets, max_distance=max_distance, bidirectional=bidirectional)
+    assert torch.equal(ours, theirs)
+    if not bidirectional:  # of two directions, bucket n_buckets / 2 would be a later key at distance 0
+        assert ours.unique().tolist() == list(range(n_buckets))
+
+
+def test_the_bias_of_each_pair_is_the_number_of_its_bucket():
+    torch.manual_seed(0)
+    attention = T5Attention(2, n_buckets=8, max_distance=16)
+    query, key, value = torch.randn(1, 2, 3, 4), torch.randn(1, 2, 20, 4), torch.randn(1, 2, 20, 4)
+    scores = torch.zeros(2, 3, 20)
+    for head in range(2):
+        for i in range(3):
+            for j in range(20):
+                bucket = t5_bucket(torch.tensor(j - (17 + i)), n_buckets=8, max_distance=16)
+                scores[head, i, j] = query[0, head, i] @ key[0, head, j] / 2 + attention.embedding.weight[bucket, head]
+    torch.testing.assert_close(attention(query, key, value)[1][0], scores.softmax(-1))
+
+
+def test_in_a_layer_later_keys_stay_hidden_and_the_newest_token_needs_no_others():
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(16, 4, attention=T5Attention(4, bidirectional=False))
+    tokens = torch.randn(2, 40, 16)
+    with torch.no_grad():
+        output, weights = layer(tokens, mask=causal_mask(40), need_weights=True)
+        newest, _ = layer(tokens[:, -1:], tokens, tokens)
+    assert weights.triu(1).abs().max() == 0
+    torch.testing.assert_close(newest, output[:, -1:])
+
+
+def test_another_layer_draws_its_own_numbers():
+    attention = T5Attention(4)
+    assert not torch.equal(attention.fresh().embedding.weight, attention.embedding.weight)
