@@ -235,7 +235,9 @@ def cases(causal: bool) -> dict[str, Case]:
             lambda: with_seed(lambda: ShawAttention(D_HEAD, 5)), hidden, partial(shaw, causal=causal),
             draws=True, **once,
         ),
-        "T5": Case(lambda: with_seed(lambda: T5Attention(N_HEADS)), hidden, partial(t5, causal=causal), draws=True, **once),
+        "T5": Case(
+            lambda: with_seed(lambda: T5Attention(N_HEADS)), hidden, partial(t5, causal=causal), draws=True, **once,
+        ),
         "window": Case(
             lambda: LongformerAttention(5, n_global=2, causal=causal), as_it_is,
             lambda _, *given: window_attention(*given, window=5, n_global=2, causal=causal)[0],
