@@ -93,6 +93,8 @@ def close_figures():
         (r"length must be a whole number in 0..3 \(n_keys\), got 1.5", lambda: attention(length=1.5)),
         (r"temperature must lie in 0.05..10, got 0", lambda: attention(temperature=0)),
         (r"temperature must lie in 0.05..10, got nan", lambda: attention(temperature=float("nan"))),
+        (r"query must be a whole number in 0..2, got 3", lambda: attention(query=3)),
+        (r"query must be a whole number in 0..2, got -1", lambda: attention(query=-1)),
         (r"alt must say in words what the explorer shows, got ' '", lambda: attention(alt=" ")),
         (r"scores must hold at least one model", lambda: heads(scores={}, accuracy={})),
         (r"accuracy must be given for the models of scores \[1, 2\], got \[1\]", lambda: heads(accuracy={1: 0.5})),

@@ -26,6 +26,7 @@ def explore_attention(
     mask: str | None = "none",
     length: int | None = None,
     temperature: float = 1.0,
+    query: int = 0,
 ) -> Explorer:
     """Attention maps under a temperature, a mask and a choice of heads, computed in the browser.
 
@@ -43,6 +44,7 @@ def explore_attention(
             choice of masks.
         length: How many keys are real; the rest is padding. Without it there is no choice of `padding`.
         temperature: What to start with, from 0.05 to 10.
+        query: The row whose weights are written out at first.
 
     Raises:
         ValueError: If scores are not finite numbers of such a shape, or anything else does not fit them.
@@ -55,6 +57,8 @@ def explore_attention(
         raise ValueError(f"length must be a whole number in 0..{n_keys} (n_keys), got {length!r}")
     if not LOWEST_TEMPERATURE <= temperature <= HIGHEST_TEMPERATURE:
         raise ValueError(f"temperature must lie in {LOWEST_TEMPERATURE}..{HIGHEST_TEMPERATURE:g}, got {temperature!r}")
+    if not (isinstance(query, int) and 0 <= query < n_queries):
+        raise ValueError(f"query must be a whole number in 0..{n_queries - 1}, got {query!r}")
     masks = tuple(name for name in MASKS if name != "padding" or length is not None)
     start = masks.index(_check_mask("mask", mask or "none", masks))
 
@@ -70,6 +74,7 @@ def explore_attention(
         **_shared_data(queries, keys, masks, length),
         "models": [{"heads": heads, "scores": _pack(scores), "note": ""}],
         "gold": None if gold is None else gold.tolist(),
+        "query": query,
     }
     values = {"data": data, "temperature": float(temperature), "mask": start, "head": 0, "gold": gold is not None}
     weights = _weights(scores, _allowed(masks[start], n_queries, n_keys, length), temperature)
@@ -123,6 +128,7 @@ def explore_heads(
             for count, model, note in zip(counts, models, notes, strict=True)
         ],
         "gold": None,
+        "query": 0,
     }
     controls = [Control("slider", "heads", "number of heads", "heads", tuple(map(str, counts)))]
     values = {"data": data, "temperature": 1.0, "mask": start, "head": 0, "heads": 0, "gold": False}

@@ -15,6 +15,7 @@ export type AttentionData = {
   gold: Grid<boolean> | null;
   length: number; // of the keys that are no padding, where that mask is offered
   window: number;
+  query: number; // whose weights are written out at first
 };
 export type AttentionValues = {
   data: AttentionData;

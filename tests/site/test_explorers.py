@@ -351,6 +351,17 @@ def test_rows_light_up_for_mouse_keyboard_and_finger(show):
     explorer.page.get_by_text(f"attends to “{best}”").wait_for()
 
 
+def test_the_first_row_may_be_chosen(show):
+    """Its weights are written out, and its word is the one that Tab leads to."""
+    scores = torch.randn(1, 5, 6)
+    explorer = Mounted(show(explore_attention(scores, tokens="vwxyz", keys="abcdef", query=3, alt="Random.")))
+    assert explorer.state["query"] == 3
+    assert explorer.row() == pytest.approx(pytorch_weights(scores, 1.0, "none", 6)[0, 3].tolist(), abs=5e-4)
+    explorer.control("mask").focus()
+    explorer.page.keyboard.press("Tab")
+    assert explorer.page.evaluate("document.activeElement.textContent") == "y"
+
+
 def test_one_tab_stop_for_all_tokens(show):
     """Sixty-four tokens are not sixty-four stops: from the mask to the tokens and out again."""
     explorer = Mounted(show(explore_attention(torch.randn(64, 64), alt="Random.")))

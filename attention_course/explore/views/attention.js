@@ -251,7 +251,7 @@ const render = ({ model, el }) => {
 
   const pixels = document.createElement("canvas");
   let colours = readColours(root);
-  let query = 0;
+  let { query } = data;
   let active = 0; // which of the maps on show the lines belong to
   /** @type {Panel[]} */
   let panels = [];
