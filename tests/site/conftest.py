@@ -1,22 +1,51 @@
-"""The built site in a real browser: every page is visited once in each mode, and what happened is kept."""
+"""The built site in a real browser: every page is visited once in each of its modes, and what happened is kept."""
 
 import functools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lessons import FURTHER, IN_THE_NEW_FORM
 from serving import BOOK, serving
-from visits import MEASURE, SCHEMES, SITE, WIDTHS, Visit, find_violations, page_names
+from visits import (
+    AS_OPENED,
+    HEIGHTS,
+    MEASURE,
+    OFF_SCREEN,
+    SCHEMES,
+    SITE,
+    WIDTHS,
+    WRAPPED,
+    Visit,
+    find_diagram_faults,
+    find_violations,
+    modes_of,
+    page_names,
+)
+
+LESSONS = {f"chapters/{name}.html" for name in IN_THE_NEW_FORM | FURTHER}
+OPEN_FOLDS = """async () => {
+  for (const box of document.querySelectorAll("details")) box.open = true;
+  await document.fonts.ready;
+  // What was in closed folds is fitted once they tell that they are open.
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}"""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for a page, a scheme or a width runs for each."""
-    if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", page_names())
-    if "scheme" in metafunc.fixturenames:
-        metafunc.parametrize("scheme", SCHEMES)
-    if "width" in metafunc.fixturenames:
-        metafunc.parametrize("width", WIDTHS)
+    """A test that asks for a page runs for each, in its modes if it asks for them; or for each scheme or width."""
+    asked = set(metafunc.fixturenames)
+    if {"page_name", "scheme", "width"} <= asked:
+        visits = [(name, *mode) for name in page_names() for mode in modes_of(name)]
+        metafunc.parametrize(("page_name", "scheme", "width"), visits)
+        return
+    for argument, values in (("page_name", page_names()), ("scheme", SCHEMES), ("width", WIDTHS)):
+        if argument in asked:
+            metafunc.parametrize(argument, values)
+
+
+# Boxes of code and of printed results, which wrap, that scroll sideways all the same.
+WIDE_CODE = "[...document.querySelectorAll('pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +71,7 @@ def open_page(browser) -> Iterator:
     def open_page(address: str, scheme: str, width: str):
         key = (scheme, width)
         if key not in contexts:
-            viewport = {"width": WIDTHS[width], "height": 900}
+            viewport = {"width": WIDTHS[width], "height": HEIGHTS[width]}
             contexts[key] = browser.new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
         page = contexts[key].new_page()
         page.set_default_timeout(10_000)
@@ -53,7 +82,6 @@ def open_page(browser) -> Iterator:
         page.on("response", lambda reply: reply.status >= 400 and errors.append(f"{reply.status}: {reply.url}"))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(address, wait_until="load")
-        page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
         page.evaluate("document.fonts.ready.then(() => null)")
         return page, errors, requests
 
@@ -64,15 +92,26 @@ def open_page(browser) -> Iterator:
 
 @pytest.fixture(scope="session")
 def visit(open_page, origin: str):
-    """A function that visits a page of the site once in each mode and keeps what it saw."""
+    """A function that visits a page of the site once in a mode and keeps what it saw."""
 
     @functools.cache
     def visit(page_name: str, scheme: str, width: str) -> Visit:
         page, errors, requests = open_page(f"{origin}/{page_name}", scheme, width)
-        measured = page.evaluate(MEASURE)
-        seen = {"errors": list(errors), "requests": list(requests)}  # axe itself may ask for more
-        violations = find_violations(page, scheme, width)
+        as_opened = page.evaluate(AS_OPENED)
+        page.evaluate(OPEN_FOLDS)
+        on_a_phone = width == "phone"
+        seen = page.evaluate(MEASURE) | {
+            "as_opened": as_opened,
+            "off_screen": page.evaluate(OFF_SCREEN) if page_name in LESSONS else {},
+            "wide_code": page.evaluate(WIDE_CODE) if on_a_phone else 0,
+            "wrapped": page.evaluate(WRAPPED) if on_a_phone else [],
+            "requests": list(requests),  # axe itself may ask for more
+        }
+        before = list(errors)
+        seen["violations"] = find_violations(page, target_size=on_a_phone and page_name in LESSONS)
+        errors.clear()
+        seen["diagram_faults"] = find_diagram_faults(page) if on_a_phone else []
         page.close()
-        return Visit(**seen, violations=violations, **measured)
+        return Visit(**seen, errors=before + errors)
 
     return visit

@@ -1,20 +1,9 @@
 """The lessons' diagrams can be read on a phone: every line of text is large enough, whole, and alone in its place."""
 
-from pathlib import Path
-
 import pytest
-from visits import WIDTHS
+from visits import DIAGRAM_FAULTS, WIDTHS
 
 from attention_course.diagrams import Diagram
-
-FAULTS = (Path(__file__).parent / "diagrams.js").read_text()
-# As an explorer of steps shows them: every state, not the first alone.
-ADVANCE = """() => {
-  const buttons = [...document.querySelectorAll(".course-explorer-view:has(svg.course-diagram) .course-explorer-play")];
-  for (const button of buttons) button.click();
-  return buttons.length;
-}"""
-STATES = 12  # more than any explorer has
 
 
 @pytest.fixture
@@ -35,7 +24,7 @@ def test_faults_are_seen(show):
     picture.text(10, 20, "the first line")
     picture.text(40, 22, "the second line")
     picture.text(440, 60, "beyond the edge")
-    assert show(picture).evaluate(FAULTS) == [
+    assert show(picture).evaluate(DIAGRAM_FAULTS) == [
         'A picture.: "beyond the edge" is cut off',
         'A picture.: "the first line" lies on "the second line"',
     ]
@@ -45,22 +34,13 @@ def test_small_text_is_seen(show):
     picture = Diagram("A picture.", height=100)
     picture.text(10, 20, "fine")
     page = show(picture)
-    assert page.evaluate(FAULTS) == []
+    assert page.evaluate(DIAGRAM_FAULTS) == []
     page.evaluate("document.querySelector('div').style.width = '310px'")
-    assert page.evaluate(FAULTS) == ['A picture.: "fine" is 9.7 pixels high']
+    assert page.evaluate(DIAGRAM_FAULTS) == ['A picture.: "fine" is 9.7 pixels high']
 
 
-def test_every_diagram_can_be_read_on_a_phone(open_page, origin, site, page_name):
-    if "course-diagram" not in (site / page_name).read_text():
-        return
-    page, errors, _ = open_page(f"{origin}/{page_name}", "light", "phone")
-    faults = page.evaluate(FAULTS)
-    for _ in range(STATES if page.evaluate(ADVANCE) else 0):
-        faults += page.evaluate(FAULTS)
-        page.evaluate(ADVANCE)
-    page.close()
-    assert sorted(set(faults)) == []
-    assert errors == []
+def test_every_diagram_can_be_read_on_a_phone(visit, page_name):
+    assert visit(page_name, "dark", "phone").diagram_faults == []
 
 
 def test_ink_is_the_readers_own_where_colours_are_forced(show):

@@ -2,45 +2,29 @@
 
 import pytest
 from lessons import FURTHER, IN_THE_NEW_FORM
-from visits import SITE
+from visits import AS_OPENED, HEIGHTS, WIDTHS
 
-PHONE = {"width": 390, "height": 844}
+PHONE = {"width": WIDTHS["phone"], "height": HEIGHTS["phone"]}
 MOST_SCREENS = dict.fromkeys(IN_THE_NEW_FORM, 20) | dict.fromkeys(FURTHER, 30)
 FIRST_PICTURE = 1.5
 
-# Where the exercises begin and where the first picture ends, in pixels from the top of the page.
-MEASURE = """() => {
-  const top = (element) => element && element.getBoundingClientRect().top + scrollY;
-  const pictures = [...document.querySelectorAll(".bd-article .cell_output :is(img, svg, .course-explorer)")];
-  const first = pictures.find((picture) => picture.getBoundingClientRect().height > 50);
-  const headings = [...document.querySelectorAll(".bd-article h2")];
-  return {
-    exercises: top(headings.find((heading) => heading.textContent.startsWith("Exercises"))),
-    picture: first && first.getBoundingClientRect().bottom + scrollY,
-  };
-}"""
 
-
-def screens(browser, address):
+def screens(as_opened):
     """Where the exercises begin and the first picture ends, in screens of a phone; `None` where there are none."""
-    context = browser.new_context(viewport=PHONE, reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(address)
-    page.evaluate("document.fonts.ready.then(() => null)")
-    measured = page.evaluate(MEASURE)
-    context.close()
-    return {name: pixels and pixels / PHONE["height"] for name, pixels in measured.items()}
+    return {name: pixels and pixels / PHONE["height"] for name, pixels in as_opened.items()}
 
 
-@pytest.mark.parametrize("lesson", sorted(MOST_SCREENS))
-def test_the_exercises_come_soon(browser, site, lesson):
-    measured = screens(browser, (SITE / "chapters" / f"{lesson}.html").as_uri())
-    assert measured["exercises"] is None or measured["exercises"] <= MOST_SCREENS[lesson]
+@pytest.mark.parametrize(
+    ("lesson", "most"), [(f"chapters/{name}.html", most) for name, most in sorted(MOST_SCREENS.items())]
+)
+def test_the_exercises_come_soon(visit, lesson, most):
+    measured = screens(visit(lesson, "dark", "phone").as_opened)
+    assert measured["exercises"] is None or measured["exercises"] <= most
 
 
-@pytest.mark.parametrize("lesson", sorted(IN_THE_NEW_FORM))
-def test_the_first_picture_comes_at_once(browser, site, lesson):
-    measured = screens(browser, (SITE / "chapters" / f"{lesson}.html").as_uri())
+@pytest.mark.parametrize("lesson", [f"chapters/{name}.html" for name in sorted(IN_THE_NEW_FORM)])
+def test_the_first_picture_comes_at_once(visit, lesson):
+    measured = screens(visit(lesson, "dark", "phone").as_opened)
     assert measured["picture"] is not None and measured["picture"] <= FIRST_PICTURE
 
 
@@ -50,10 +34,11 @@ PAGE = """<!doctype html><meta name="viewport" content="width=device-width"><bod
 <h2>Exercises</h2></article>"""
 
 
-def test_screens_are_counted_as_the_page_opens(browser, tmp_path):
-    page = tmp_path / "page.html"
-    page.write_text(PAGE.format(above=400, picture=444, long="long " * 5000))
-    measured = screens(browser, page.as_uri())
+def test_screens_are_counted_as_the_page_opens(browser):
+    page = browser.new_page(viewport=PHONE)
+    page.set_content(PAGE.format(above=400, picture=444, long="long " * 5000))
+    measured = screens(page.evaluate(AS_OPENED))
     assert 1 < measured["picture"] < measured["exercises"] < 1.1
-    page.write_text("<article class='bd-article'>No picture.</article>")
-    assert screens(browser, page.as_uri()) == {"exercises": None, "picture": None}
+    page.set_content("<article class='bd-article'>No picture.</article>")
+    assert screens(page.evaluate(AS_OPENED)) == {"exercises": None, "picture": None}
+    page.close()

@@ -1,13 +1,10 @@
 """On a phone as on a desktop, nothing that is meant to be read lies off the screen in the lessons in the new form."""
 
-from pathlib import Path
-
 import nbformat
 import pytest
 from lessons import FURTHER, IN_THE_NEW_FORM
-from visits import ROOT, SITE, run_axe
+from visits import OFF_SCREEN, ROOT, SITE, TWO_MODES
 
-OFF_SCREEN = (Path(__file__).parent / "off_screen.js").read_text()
 PAGES = sorted(f"chapters/{path.name}" for path in SITE.glob("chapters/*.html")) or ["no site"]
 LESSONS = sorted(f"chapters/{name}.html" for name in IN_THE_NEW_FORM | FURTHER)
 PAGE = """<!doctype html><html lang="en"><title>Made up</title>
@@ -47,48 +44,20 @@ def test_what_is_too_small_is_noticed(browser):
     page.close()
 
 
+@pytest.mark.parametrize("mode", TWO_MODES, ids="-".join)
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_nothing_lies_off_the_screen(open_page, origin, lesson, width):
+def test_nothing_lies_off_the_screen(visit, lesson, mode):
     """A formula named here is too long for a phone at 12 px: write it in `aligned` lines."""
-    page, _, _ = open_page(f"{origin}/{lesson}", "light", width)
-    page.wait_for_timeout(300)  # for the scripts that fit what was in closed folds
-    seen = page.evaluate(OFF_SCREEN)
-    page.close()
-    assert seen == {"wide": [], "small": [], "unreadable": []}
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_what_is_touched_is_large_enough(open_page, origin, lesson):
-    """24 px, or as much room around it (WCAG 2.2, target size)."""
-    page, _, _ = open_page(f"{origin}/{lesson}", "light", "phone")
-    violations = run_axe(page, {"include": [["article"]]}, runOnly=["target-size"])
-    page.close()
-    assert violations == []
+    assert visit(lesson, *mode).off_screen == {"wide": [], "small": [], "unreadable": []}
 
 
 @pytest.mark.parametrize("lesson", PAGES)
-def test_code_and_printed_results_wrap(open_page, origin, lesson):
+def test_code_and_printed_results_wrap(visit, lesson):
     """On every page, and a wrapped line of code goes on further in than it started."""
-    page, _, _ = open_page(f"{origin}/{lesson}", "light", "phone")
-    wide = page.evaluate(
-        "[...document.querySelectorAll('pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
-    )
-    # For each wrapped line: where its first letter stands, and where its second row does.
-    rows = page.evaluate("""() => [...document.querySelectorAll(".cell_input .code-line")].flatMap((line) => {
-      const range = document.createRange();
-      range.selectNodeContents(line);
-      const rects = [...range.getClientRects()].filter((rect) => rect.width > 0);
-      const second = rects.find((rect) => rects[0] && rect.top > rects[0].top + 5);
-      if (!second) return [];
-      const spaces = line.textContent.match(/^ */)[0].length;
-      const column = parseFloat(getComputedStyle(line).paddingLeft);
-      const left = line.getBoundingClientRect().left;
-      return [[spaces, Math.round(second.left - left - column), column]];
-    })""")
-    page.close()
-    assert wide == 0
-    assert rows, "no line of this page is long enough to wrap"
-    assert all(abs(off) <= 1 and (spaces > 16 or column > spaces * 7) for spaces, off, column in rows)
+    seen = visit(lesson, "dark", "phone")
+    assert seen.wide_code == 0
+    assert seen.wrapped, "no line of this page is long enough to wrap"
+    assert all(abs(off) <= 1 and (spaces > 16 or column > spaces * 7) for spaces, off, column in seen.wrapped)
 
 
 def test_the_copy_button_copies_the_code_as_it_is(browser, origin):

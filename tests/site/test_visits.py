@@ -1,9 +1,7 @@
 """What a visit looks at is enough: one text of each kind stands for the others, and no kind is left out."""
 
-from itertools import product
-
 import pytest
-from visits import SCHEMES, WIDTHS, find_violations
+from visits import IN_ALL_MODES, SCHEMES, WIDTHS, find_violations, modes_of, page_names
 
 PAGE = """<!doctype html><html lang="en"><title>Text</title><main><h1>Text</h1>
 <style>body {{ background: #fff; color: #222 }} .dark {{ background: #333 }} .pale {{ color: #ccc }}</style>
@@ -25,14 +23,31 @@ BODIES = {
 def test_every_kind_of_text_is_looked_at(browser, body, n_violations):
     page = browser.new_page()
     page.set_content(PAGE.format(body=body))
-    assert len(find_violations(page, "dark", "desktop")) == n_violations
+    assert len(find_violations(page)) == n_violations
     page.close()
 
 
-def test_other_rules_hold_in_each_scheme_and_at_each_width(browser):
+def test_other_rules_look_at_all_there_is(browser):
     page = browser.new_page()
-    page.set_content(PAGE.format(body="<img src='data:,'>"))
-    found = [mode for mode in product(SCHEMES, WIDTHS) if find_violations(page, *mode)]
-    assert {scheme for scheme, _ in found} == set(SCHEMES)
-    assert {width for _, width in found} == set(WIDTHS)
+    page.set_content(PAGE.format(body=FINE + "<img src='data:,'>" * 2))
+    assert [violation.split(":")[0] for violation in find_violations(page)] == ["image-alt"] * 2
     page.close()
+
+
+def test_what_is_touched_is_large_enough_where_that_is_asked(browser):
+    page = browser.new_page()
+    small = "<button style='width: 9px; height: 9px; padding: 0; border: 0' aria-label='{}'></button>"
+    row = small.format("a") + small.format("b")
+    page.set_content(PAGE.format(body=f"<nav aria-label='Ways'>{row}</nav><article>{row}</article>"))
+    assert find_violations(page) == []
+    found = find_violations(page, target_size=True)
+    assert [violation.split(":")[0] for violation in found] == ["target-size"] * 2
+    page.close()
+
+
+def test_every_page_is_looked_at_in_each_scheme_and_at_each_width():
+    modes = {name: modes_of(name) for name in page_names()}
+    assert {name for name, looked_at in modes.items() if len(looked_at) == 4} == IN_ALL_MODES
+    for looked_at in modes.values():
+        assert {scheme for scheme, _ in looked_at} == set(SCHEMES)
+        assert {width for _, width in looked_at} == set(WIDTHS)

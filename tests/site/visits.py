@@ -1,8 +1,10 @@
 """A page of the built site as a browser saw it: errors, requests, what axe says of it, and measurements."""
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
+from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
@@ -11,12 +13,35 @@ SITE = ROOT / "_build" / "html"
 
 SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 1280, "phone": 390}
+HEIGHTS = {"desktop": 900, "phone": 844}
+
+# Each scheme and each width once: a page is looked at in these two modes.
+TWO_MODES = [("light", "desktop"), ("dark", "phone")]
+# And these in all four. They stand for the others, which are made by the same templates, styles and scripts.
+IN_ALL_MODES = {
+    "intro.html",
+    "glossary.html",
+    "search.html",
+    "chapters/efficient.html",
+    "chapters/scale.html",
+    "chapters/self_attention.html",
+    "api/efficient.performer.html",
+}
 
 HERE = Path(__file__).parent
+AS_OPENED = (HERE / "as_opened.js").read_text()
 MEASURE = (HERE / "measure.js").read_text()
+OFF_SCREEN = (HERE / "off_screen.js").read_text()
+WRAPPED = (HERE / "wrapped.js").read_text()
+DIAGRAM_FAULTS = (HERE / "diagrams.js").read_text()
 MARK_KINDS_OF_TEXT = (HERE / "kinds_of_text.js").read_text()
 
-CONTRAST = "color-contrast"
+# Most of a long page is text of the same kinds: contrast is computed for one of each. What is touched has 24 px, or as
+# much room around (WCAG 2.2), in the article.
+WHAT_AXE_LOOKS_AT = """axe.configure({rules: [
+  {id: "color-contrast", selector: "[data-kind-of-text]"},
+  {id: "target-size", selector: "article *"},
+]})"""
 
 
 def page_names() -> list[str]:
@@ -28,13 +53,31 @@ def page_names() -> list[str]:
     return [name for name in names if not name.startswith("_") and name != "index.html"] or ["no site"]
 
 
+def modes_of(page_name: str) -> list[tuple[str, str]]:
+    """The schemes and widths in which a page is looked at."""
+    return list(product(SCHEMES, WIDTHS)) if page_name in IN_ALL_MODES else TWO_MODES
+
+
 @dataclass
 class Visit:
-    """What a browser saw on one page."""
+    """What a browser saw on one page.
+
+    Attributes:
+        as_opened: Where the exercises begin and the first picture ends, in pixels, before anything is opened.
+        off_screen: What is meant to be read and cannot be, by kind.
+        wide_code: How many boxes of code or of printed results scroll sideways.
+        wrapped: For each line of code that wraps: its spaces, and where its second row starts.
+        diagram_faults: What cannot be read of the diagrams, in any state of their explorers.
+    """
 
     errors: list[str]
     requests: list[str]
     violations: list[str]
+    as_opened: dict[str, float | None]
+    off_screen: dict[str, list[str]]
+    wide_code: int
+    wrapped: list[tuple[int, float, float]]
+    diagram_faults: list[str]
     overflow: list[str]
     background: float
     squashed: list[str]
@@ -55,22 +98,33 @@ def describe_violations(results: dict) -> list[str]:
     ]
 
 
-def run_axe(page: Page, context: dict | None = None, **options) -> list[str]:
+def run_axe(page: Page, context: dict | None = None, configuration: str = "", **options) -> list[str]:
     """The violations that axe finds."""
     options = {"preload": False, "resultTypes": ["violations"], **options}
-    return describe_violations(Axe().run(page, context=context, options=options).response)
+    axe = Axe(f"{AXE_SCRIPT}\n{configuration}")
+    return describe_violations(axe.run(page, context=context, options=options).response)
 
 
-def find_violations(page: Page, scheme: str, width: str) -> list[str]:
-    """What axe finds on a page in one mode.
+def find_violations(page: Page, target_size: bool = False) -> list[str]:
+    """What axe finds on a page, in one run; also controls in the article that are too small, if asked for."""
+    page.evaluate(MARK_KINDS_OF_TEXT)
+    rules = {"target-size": {"enabled": target_size}}
+    return run_axe(page, configuration=WHAT_AXE_LOOKS_AT, rules=rules)
 
-    All rules but that for contrast look at what is there, so each scheme and each width is looked at once. Contrast
-    does not depend on the width; most of a long page is text of the same kinds, of which one of each is looked at.
-    """
-    found = []
-    if (scheme, width) in {("light", "desktop"), ("dark", "phone")}:
-        found += run_axe(page, rules={CONTRAST: {"enabled": False}})
-    if width == "desktop":
-        page.evaluate(MARK_KINDS_OF_TEXT)
-        found += run_axe(page, {"include": [["[data-kind-of-text]"]]}, runOnly=[CONTRAST])
-    return found
+
+# As an explorer of steps shows them: every state, not the first alone.
+ADVANCE = """() => {
+  const buttons = [...document.querySelectorAll(".course-explorer-view:has(svg.course-diagram) .course-explorer-play")];
+  for (const button of buttons) button.click();
+  return buttons.length;
+}"""
+STATES = 12  # more than any explorer has
+
+
+def find_diagram_faults(page: Page) -> list[str]:
+    """What cannot be read of the diagrams of a page. It leaves their explorers in other states."""
+    faults = page.evaluate(DIAGRAM_FAULTS)
+    for _ in range(STATES if page.evaluate(ADVANCE) else 0):
+        faults += page.evaluate(DIAGRAM_FAULTS)
+        page.evaluate(ADVANCE)
+    return sorted(set(faults))
