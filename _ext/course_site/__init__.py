@@ -1,43 +1,26 @@
 """What the site needs beyond Jupyter Book: one idea a file."""
 
 import zlib
+from importlib import import_module
 from pathlib import Path
-
-from . import (
-    accessibility,
-    api,
-    buttons,
-    callouts,
-    checks,
-    claims,
-    code_lines,
-    execution,
-    explorers,
-    folds,
-    front_page,
-    maths,
-    search,
-    terms,
-    widgets,
-)
 
 HERE = Path(__file__).parent
 PARTS = (
-    maths,
-    buttons,
-    callouts,
-    checks,
-    claims,
-    code_lines,
-    execution,
-    widgets,
-    explorers,
-    folds,
-    front_page,
-    terms,
-    accessibility,
-    api,
-    search,
+    "maths",
+    "buttons",
+    "callouts",
+    "checks",
+    "claims",
+    "code_lines",
+    "execution",
+    "widgets",
+    "explorers",
+    "folds",
+    "front_page",
+    "terms",
+    "accessibility",
+    "api",
+    "search",
 )
 
 
@@ -48,7 +31,7 @@ def setup(app):
     app.connect("config-inited", lambda app, config: config.templates_path.insert(0, templates))
     app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(HERE / "static")))
     for part in PARTS:
-        part.setup(app)
+        import_module(f".{part}", __name__).setup(app)
     # Sphinx reads every page again when this number changes: when a line of this extension does.
     sources = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.[jp][sy]")))
     return {"env_version": zlib.crc32(sources), "parallel_read_safe": True, "parallel_write_safe": True}
