@@ -4,26 +4,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from bare_page import bare_page
 from visits import ROOT
 
 from attention_course.explore.explorer import VIEWS
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.explorers import bundle, extract_frames  # noqa: E402
-
-PAGE = """<!doctype html>
-<html lang="en" data-theme="{theme}">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Explorers</title>
-<link rel="stylesheet" href="course.css"><link rel="stylesheet" href="explorers.css">
-<link rel="icon" href="favicon.svg">
-<script src="explorers.js" defer></script>
-</head>
-<body><main><h1>Explorers</h1>
-{explorers}
-</main></body>
-</html>
-"""
 
 
 def write_pages(folder: Path, explorers: list) -> None:
@@ -35,7 +22,7 @@ def write_pages(folder: Path, explorers: list) -> None:
     outputs = (f'<div class="cell_output">{explorer._repr_html_()}</div>' for explorer in explorers)
     html = extract_frames("\n".join(outputs), folder / "frames", "frames")
     for theme in ("light", "dark"):
-        (folder / f"{theme}.html").write_text(PAGE.format(theme=theme, explorers=html))
+        (folder / f"{theme}.html").write_text(bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme))
 
 
 class Mounted:

@@ -4,6 +4,7 @@ import sys
 
 import nbformat
 import pytest
+from bare_page import bare_page
 from bs4 import BeautifulSoup
 from serving import serving
 from small_book import build, make_book, write_cells
@@ -13,18 +14,6 @@ sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.checks import malformed_checks  # noqa: E402
 
 BUDGET = 14_000  # bytes of script and style, uncompressed
-
-PAGE = """<!doctype html>
-<html lang="en" data-theme="{theme}">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Checks</title>
-<link rel="stylesheet" href="{static}/course.css"><link rel="stylesheet" href="{static}/checks.css">
-<link rel="icon" href="{static}/favicon.svg">
-<script src="{static}/checks.js" defer></script>
-</head>
-<body><main class="bd-article">{article}</main></body>
-</html>
-"""
 
 CHOICE = """\
 **Predict.** Ada's mentor holds *a* and her friend holds *b*. Ben's mentor holds *b* and his friend holds *a*.
@@ -91,7 +80,7 @@ def folder(tmp_path_factory):
     html = book / "_build" / "html"
     article = BeautifulSoup((html / "page.html").read_text(), "html.parser").article.decode_contents()
     for theme in ("light", "dark"):
-        page = PAGE.format(theme=theme, static="_static", article=article)
+        page = bare_page("Checks", "checks", article, theme, static="_static/")
         (html / f"{theme}.html").write_text(page)
     return html
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from bare_page import bare_page
 from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 from serving import serving
@@ -10,18 +11,6 @@ from small_book import build, make_book
 from visits import MARK_KINDS_OF_TEXT, WIDTHS, run_axe
 
 BUDGET = 5_000  # bytes of script and style, uncompressed
-
-PAGE = """<!doctype html>
-<html lang="en" data-theme="light">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Words</title>
-<link rel="stylesheet" href="../_static/course.css"><link rel="stylesheet" href="../_static/terms.css">
-<link rel="icon" href="../_static/favicon.svg">
-<script src="../_static/terms.js" defer></script>
-</head>
-<body><main class="bd-article">{article}</main></body>
-</html>
-"""
 
 GLOSSARY = """\
 # Glossary
@@ -131,7 +120,7 @@ def folder(book):
     """Its site, with a page that shows the chapter alone."""
     html = book / "_build" / "html"
     article = soup_of(book, "chapters/first").article.decode_contents()
-    (html / "chapters" / "alone.html").write_text(PAGE.format(article=article))
+    (html / "chapters" / "alone.html").write_text(bare_page("Words", "terms", article, static="../_static/"))
     return html
 
 
