@@ -39,6 +39,8 @@ def browser() -> Iterator:
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """With `--dist=loadgroup`, tests of one engine, page or JupyterLab, which is opened once, stay with one worker.
 
+    So do the other tests of a file, whose small book is built once.
+
     (pytest-xdist 3.8 does this by marks that it writes where pytest 9 no longer reads.)
     """
     if config.getvalue("dist") != "loadgroup":
@@ -48,6 +50,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log):
     class TogetherScheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             shared = re.search(r"Firefox|WebKit|[\w./]+\.html|JupyterLab \d", nodeid.partition("[")[2])
-            return shared[0] if shared else nodeid
+            return shared[0] if shared else nodeid.partition("::")[0]
 
     return TogetherScheduling(config, log)

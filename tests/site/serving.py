@@ -37,6 +37,6 @@ def serving(folder: Path, policy: str = STRICT) -> Iterator[str]:
     """The address of a folder on a local server with a policy."""
     handler = functools.partial(StrictHandler, directory=folder, policy=policy)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

@@ -136,6 +136,7 @@ def address(book):
         ("giraffes unheard", "page.html#turning-and-sharing"),  # any word will do
         ("gyraffe", "page.html#turning-and-sharing"),
     ],
+    ids=lambda text: text.partition("#")[-1] or text,
 )
 def test_what_leads_where(browser, address, words, first):
     with opened(browser, address) as page:
