@@ -10,5 +10,12 @@ const markScrollers = () => {
 
 addEventListener("load", markScrollers);
 addEventListener("resize", markScrollers);
-// A solution's code has no size until it is opened.
-document.addEventListener("toggle", markScrollers, true);
+// A solution's code has no size until it is opened; many may open at once.
+let waitingScrollers = 0;
+const markScrollersSoon = () => {
+  waitingScrollers ||= requestAnimationFrame(() => {
+    waitingScrollers = 0;
+    markScrollers();
+  });
+};
+document.addEventListener("toggle", markScrollersSoon, true);

@@ -42,4 +42,12 @@ const fitAll = () => {
 document.fonts.ready.then(fitAll);
 addEventListener("load", fitAll);
 addEventListener("resize", fitAll);
-document.addEventListener("toggle", fitAll, true);
+// Many folds may open at once: their formulas are fitted together, before the next frame.
+let waitingFormulas = 0;
+const fitAllSoon = () => {
+  waitingFormulas ||= requestAnimationFrame(() => {
+    waitingFormulas = 0;
+    fitAll();
+  });
+};
+document.addEventListener("toggle", fitAllSoon, true);

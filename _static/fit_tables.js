@@ -13,4 +13,12 @@ const fitTables = () => {
 
 addEventListener("load", fitTables);
 addEventListener("resize", fitTables);
-document.addEventListener("toggle", fitTables, true);
+// Once, where many folds open at once.
+let waitingTables = 0;
+const fitTablesSoon = () => {
+  waitingTables ||= requestAnimationFrame(() => {
+    waitingTables = 0;
+    fitTables();
+  });
+};
+document.addEventListener("toggle", fitTablesSoon, true);

@@ -27,8 +27,8 @@ LESSONS = {f"chapters/{name}.html" for name in IN_THE_NEW_FORM | FURTHER}
 OPEN_FOLDS = """async () => {
   for (const box of document.querySelectorAll("details")) box.open = true;
   await document.fonts.ready;
-  // What was in closed folds is fitted once they tell that they are open.
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  // What was in closed folds is fitted in the frame after they tell that they are open.
+  for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
 }"""
 
 
