@@ -25,28 +25,14 @@ def publish_from(book: Path, url: str) -> None:
     config.write_text(re.sub(r"(?m)^(  url: ).*$", rf"\g<1>{url}", config.read_text()))
 
 
+def first_page(book: Path) -> BeautifulSoup:
+    """The first page of a built book."""
+    return BeautifulSoup((book / "_build" / "html" / "page.html").read_text(), "html.parser")
+
+
 def button_links(book: Path) -> dict[str, str]:
     """The buttons over the page: what they say, and where they lead."""
-    page = BeautifulSoup((book / "_build" / "html" / "page.html").read_text(), "html.parser")
-    return {button.get_text(strip=True): button["href"] for button in page.select(".course-button")}
-
-
-def test_no_dead_button_before_publication(book):
-    """While the repository's address is the placeholder, only the download is offered."""
-    publish_from(book, PLACEHOLDER)
-    assert build(book).returncode == 0
-    assert button_links(book) == {"Download notebook": "_sources/page.ipynb"}
-
-
-def test_buttons_lead_to_the_published_repository(book):
-    """With a real address in _config.yml, Colab and the repository are offered too."""
-    publish_from(book, "https://github.com/someone/course")
-    assert build(book).returncode == 0
-    assert button_links(book) == {
-        "Open in Colab": "https://colab.research.google.com/github/someone/course/blob/main/page.ipynb",
-        "Download notebook": "_sources/page.ipynb",
-        "Repository": "https://github.com/someone/course",
-    }
+    return {button.get_text(strip=True): button["href"] for button in first_page(book).select(".course-button")}
 
 
 FRONT = """\
@@ -61,30 +47,56 @@ Before [a link](other.ipynb) in a sentence.
 """
 
 
-def front_page(book: Path) -> BeautifulSoup:
-    """The first page of a book of two, with a button and doors."""
+def front_page(book: Path, url: str) -> Path:
+    """A built book of two pages, published or not, whose first has a button and doors."""
+    publish_from(book, url)
     shutil.copy(book / "page.ipynb", book / "other.ipynb")
     (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n  - file: other\n")
     notebook = nbformat.read(book / "page.ipynb", as_version=4)
     notebook.cells.append(nbformat.v4.new_markdown_cell(FRONT))
     nbformat.write(notebook, book / "page.ipynb")
     assert build(book).returncode == 0
-    return BeautifulSoup((book / "_build" / "html" / "page.html").read_text(), "html.parser")
+    return book
 
 
-def test_the_front_page_has_a_button_and_doors(book):
+@pytest.fixture(scope="module")
+def unpublished(tmp_path_factory) -> Path:
+    """A book whose repository has no address yet."""
+    return front_page(make_book(tmp_path_factory.mktemp("unpublished")), PLACEHOLDER)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory) -> Path:
+    """A book with a real address in _config.yml."""
+    return front_page(make_book(tmp_path_factory.mktemp("published")), "https://github.com/someone/course")
+
+
+def test_no_dead_button_before_publication(unpublished):
+    """While the repository's address is the placeholder, only the download is offered."""
+    assert button_links(unpublished) == {"Download notebook": "_sources/page.ipynb"}
+
+
+def test_buttons_lead_to_the_published_repository(published):
+    """Colab and the repository are offered too."""
+    assert button_links(published) == {
+        "Open in Colab": "https://colab.research.google.com/github/someone/course/blob/main/page.ipynb",
+        "Download notebook": "_sources/page.ipynb",
+        "Repository": "https://github.com/someone/course",
+    }
+
+
+def test_the_front_page_has_a_button_and_doors(unpublished):
     """Before publication the door to running leads to a page with its buttons."""
-    page = front_page(book)
+    page = first_page(unpublished)
     assert [button.get_text(strip=True) for button in page.select(".course-front .course-start")] == ["Start here"]
     doors = page.select(".course-front .course-doors li")
     assert [door.get_text(" ", strip=True) for door in doors] == ["Run it", "Teach with it"]
     assert [door.a["href"] for door in doors] == ["other.html", "other.html"]
 
 
-def test_the_door_to_running_leads_into_colab(book):
+def test_the_door_to_running_leads_into_colab(published):
     """Once there is an address, with the notebook that the door names."""
-    publish_from(book, "https://github.com/someone/course")
-    run, teach = [door.a["href"] for door in front_page(book).select(".course-doors li")]
+    run, teach = [door.a["href"] for door in first_page(published).select(".course-doors li")]
     assert run == "https://colab.research.google.com/github/someone/course/blob/main/other.ipynb"
     assert teach == "other.html"
 
