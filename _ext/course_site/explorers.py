@@ -5,12 +5,15 @@ import hashlib
 import re
 from pathlib import Path
 
+from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
 
 MOUNT = Path(__file__).with_name("mount_explorers.js")
-TYPES = re.compile(r"/\*\*.*?\*/\s*", re.DOTALL)  # said to the type checker, and to no browser
+# Said to the type checker and to whoever reads the source, and to no browser.
+COMMENTS = re.compile(r"/\*\*.*?\*/\s*|^ *//[^\n]*\n", re.DOTALL | re.MULTILINE)
 CONTAINER = 'class="course-explorer"'
-WEIGHTS = re.compile(r'(?<="weights":")[A-Za-z0-9+/=]+(?=")')
+WEIGHTS = re.compile(r'"(weights|checkpoint)":"([A-Za-z0-9+/=]+)"')
+LIVE = 'data-view="model"'
 FRAME = re.compile(r"data:image/(svg\+xml|webp);base64,([A-Za-z0-9+/=]+)")
 SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
@@ -20,21 +23,31 @@ def bundle():
 
     A page opened from a folder may load scripts, but not modules.
     """
-    modules = (
-        f"{path.stem}: (() => {{\n{path.read_text(encoding='utf-8').replace('export default', 'return')}}})(),"
-        for path in sorted(VIEWS.glob("*.js"))
-    )
+    modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem != "model")
     mount = MOUNT.read_text(encoding="utf-8")
     script = "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
-    return TYPES.sub("", script)
+    return COMMENTS.sub("", script)
+
+
+def bundle_model():
+    """The live model as a script of its own, which only its pages load, before the other; and so does its worker."""
+    script = "\n".join(['"use strict";', f"globalThis.courseModelView = {_call(VIEWS / 'model.js')};", ""])
+    return COMMENTS.sub("", script)
+
+
+def _call(path):
+    """A view as a function that is called at once and returns it."""
+    return f"(() => {{\n{join(path).replace('export default', 'return')}}})()"
 
 
 def write_assets(app):
-    """Put script and style where Sphinx finds their checksums."""
+    """Put scripts and styles where Sphinx finds their checksums."""
     folder = Path(app.outdir, "_static")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "explorers.js").write_text(bundle(), encoding="utf-8")
-    (folder / "explorers.css").write_text((VIEWS / "explorers.css").read_text(encoding="utf-8"), encoding="utf-8")
+    for name, script in (("explorers.js", bundle()), ("model.js", bundle_model())):
+        (folder / name).write_text(script, encoding="utf-8")
+    for name in ("explorers.css", "model.css"):
+        (folder / name).write_text((VIEWS / name).read_text(encoding="utf-8"), encoding="utf-8")
 
 
 def extract_frames(html, folder, address):
@@ -59,7 +72,7 @@ def extract_frames(html, folder, address):
     return FRAME.sub(write, html)
 
 
-def extract_weights(html, folder):
+def extract_weights(html, folder, address):
     """Write the weights of models inside a page to files of their own, so that the page itself stays small.
 
     A page opened from a folder may fetch nothing, but load scripts: each file is one, which keeps its weights by name.
@@ -67,31 +80,39 @@ def extract_weights(html, folder):
     Args:
         html: The page's body.
         folder: Where to write them.
+        address: The folder's address, from the page.
 
     Returns:
-        The body with names in place of the weights, and the files' names.
+        The body with names in place of `weights`, and addresses in place of a `checkpoint`, which its view loads when
+        it is seen; and the files of the former, which the page has to load.
     """
     names = []
 
     def write(match):
-        name = hashlib.sha256(match[0].encode()).hexdigest()[:16]
+        name = hashlib.sha256(match[2].encode()).hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
-        script = f'(globalThis.courseModels ??= {{}})["{name}"] = "{match[0]}";\n'
+        script = f'(globalThis.courseModels ??= {{}})["{name}"] = "{match[2]}";\n'
         (folder / f"{name}.js").write_text(script, encoding="utf-8")
+        if match[1] == "checkpoint":
+            return f'"checkpoint":"{address}/{name}.js"'
         names.append(f"{name}.js")
-        return name
+        return f'"weights":"{name}"'
 
     return WEIGHTS.sub(write, html), names
 
 
 def prepare_page(app, pagename, templatename, context, doctree):
-    """Give a page with explorers their script, their style, their frames and their weights."""
+    """Give a page with explorers their scripts, their styles, their frames and their weights."""
     body = context.get("body", "")
     if CONTAINER not in body:
         return
-    body, models = extract_weights(body, Path(app.outdir, "_static", "models"))
-    for name in models:
+    models = Path(app.outdir, "_static", "models")
+    body, names = extract_weights(body, models, context["pathto"]("_static/models", 1))
+    for name in names:
         app.add_js_file(f"models/{name}", defer="defer")
+    if LIVE in body:
+        app.add_js_file("model.js", defer="defer")
+        app.add_css_file("model.css")
     app.add_js_file("explorers.js", defer="defer")
     app.add_css_file("explorers.css")
     folder = Path(app.outdir, "_static", "frames")

@@ -93,6 +93,8 @@ for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelector
   const model = makeModel(values);
   const panel = add(box, "div", "course-explorer-controls");
   for (const control of controls) addControl(panel, control, model, steps);
-  box.querySelector(".course-explorer-first")?.remove();
-  views[String(box.dataset.view)].render({ model, el: box });
+  const view = box.dataset.view === "model" ? globalThis.courseModelView : views[String(box.dataset.view)];
+  view?.render({ model, el: box });
+  // What has yet to load is shown in place of the first state once it is there.
+  if (!box.querySelector("[aria-busy=true]")) box.querySelector(".course-explorer-first")?.remove();
 }

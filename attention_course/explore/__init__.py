@@ -12,6 +12,7 @@ An author adds one to a chapter in three lines, the explorer being the last expr
 - `explore_heads`: the same map for models trained with different numbers of heads.
 - `explore_frames`: anything that Python can draw, on one or two sliders with a finite grid.
 - `explore_steps`: a computation step by step, each with a caption.
+- `explore_model`: a trained language model on text that the reader types, running in the reader's browser.
 - `explore_sorting`: a trained network that sorts what the reader types, running in the reader's browser.
 
 Whatever it shows should be trained, or say that it is random. The views are in `views/`: ES modules which export
@@ -22,6 +23,15 @@ site, which has no kernel, one small script mounts the same modules with the bro
 from attention_course.explore.attention import explore_attention, explore_heads
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.frames import explore_frames, explore_steps
+from attention_course.explore.model import explore_model
 from attention_course.explore.sorting import explore_sorting
 
-__all__ = ["Explorer", "explore_attention", "explore_frames", "explore_heads", "explore_sorting", "explore_steps"]
+__all__ = [
+    "Explorer",
+    "explore_attention",
+    "explore_frames",
+    "explore_heads",
+    "explore_model",
+    "explore_sorting",
+    "explore_steps",
+]

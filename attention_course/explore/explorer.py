@@ -9,6 +9,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from attention_course.explore.bundle import join
 from attention_course.explore.controls import Control, make_widget, temperature_steps
 
 VIEWS = Path(__file__).parent / "views"
@@ -18,7 +19,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 class AttentionView(anywidget.AnyWidget):
     """Maps of attention weights: the widget around `views/attention.js`."""
 
-    _esm = (VIEWS / "attention.js").read_text(encoding="utf-8")
+    _esm = join(VIEWS / "attention.js")
     _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
     data = traitlets.Dict().tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
@@ -31,7 +32,7 @@ class AttentionView(anywidget.AnyWidget):
 class FramesView(anywidget.AnyWidget):
     """Pictures on one or two sliders: the widget around `views/frames.js`."""
 
-    _esm = (VIEWS / "frames.js").read_text(encoding="utf-8")
+    _esm = join(VIEWS / "frames.js")
     _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
     data = traitlets.Dict().tag(sync=True)
     first = traitlets.Int(0).tag(sync=True)
@@ -41,20 +42,28 @@ class FramesView(anywidget.AnyWidget):
 class SortingView(anywidget.AnyWidget):
     """A network that sorts typed numbers: the widget around `views/sorting.js`."""
 
-    _esm = (VIEWS / "sorting.js").read_text(encoding="utf-8")
+    _esm = join(VIEWS / "sorting.js")
     _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
     data = traitlets.Dict().tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
 
 
-VIEW_CLASSES = {"attention": AttentionView, "frames": FramesView, "sorting": SortingView}
+class ModelView(anywidget.AnyWidget):
+    """A language model on typed text: the widget around `views/model.js`."""
+
+    _esm = join(VIEWS / "model.js")
+    _css = "\n".join((VIEWS / name).read_text(encoding="utf-8") for name in ("explorers.css", "model.css"))
+    data = traitlets.Dict().tag(sync=True)
+
+
+VIEW_CLASSES = {"attention": AttentionView, "frames": FramesView, "model": ModelView, "sorting": SortingView}
 
 
 class Explorer:
     """A view and its controls. As the last expression of a cell it shows itself.
 
     Args:
-        view: `attention`, `frames` or `sorting`.
+        view: `attention`, `frames`, `model` or `sorting`.
         values: What the view is given: `data`, which never changes, and one value for each control's trait.
         controls: In the order of the page.
         first_state: HTML of what is seen before a script runs, or where none may.

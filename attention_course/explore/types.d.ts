@@ -53,6 +53,69 @@ export type SortingStep = {
 };
 export type SortingRun = (numbers: number[], temperature: number) => { memory: Matrix; steps: SortingStep[] };
 
+// Numbers of 16 bits, as attention_course/half.py packs them.
+export type Packed16 = { weights: string; shapes: [name: string, rows: number, columns: number][] };
+export type Matrix32 = { rows: number; columns: number; values: Float32Array };
+export type Parameters = Record<string, Matrix32>;
+
+export type ModelSizes = {
+  blocks: number;
+  heads: number;
+  keyHeads: number;
+  headWidth: number;
+  base: number | null; // of the angles that queries and keys are turned by, if they are
+  epsilon: number; // of the layer norms
+  masked: boolean; // whether it was trained with the future hidden
+};
+// What the reader has changed about the model.
+export type Changes = {
+  heads: number[][]; // for each block the heads that are off
+  blocks: number[]; // those that are left out
+  positions: boolean;
+  masked: boolean; // whether the future is hidden
+};
+export type Heads = Float32Array[][]; // for each head a row for each query, over the keys that it may attend to
+export type BlockRun = Record<
+  | "attentionNorm" | "query" | "key" | "value" | "turnedQuery" | "turnedKey" | "blended" | "attended" | "middle"
+  | "feedForwardNorm" | "hidden" | "active" | "fed" | "stream",
+  Float32Array
+> & { scores: Heads; weights: Heads };
+export type Run = {
+  symbols: number[];
+  changes: Changes;
+  embedding: Float32Array;
+  blocks: BlockRun[];
+  lenses: Float32Array[]; // the logits of every token, were the stream read before the first block, then after each
+};
+// As much of a run as a view shows, for each block or each place of the stream, then for each token.
+export type Sight = {
+  symbols: number[];
+  changes: Changes;
+  weights: Heads[];
+  additions: { attended: number[]; fed: number[] }[]; // lengths of what each block's two halves add
+  streams: number[][]; // lengths of the stream before the first block, then after each
+  lenses: Float32Array[];
+  bits: number[]; // the cost of each symbol but the first
+  intactBits: number[]; // its cost for the model without the changes
+};
+export type Sampling = { temperature: number; topK: number; topP: number; seed: number };
+export type ModelData = {
+  alt: string;
+  text: string;
+  examples: string[];
+  vocabulary: string; // the symbols' characters
+  limit: number; // characters of a text
+  steps: Steps;
+} & OneModel;
+export type OneModel = {
+  name: string;
+  sizes: ModelSizes;
+  checkpoint: string; // the weights, as in Packed16, or the address of the site's file that holds them
+  shapes: Packed16["shapes"];
+};
+export type ModelValues = { data: Omit<ModelData, keyof OneModel> & { models: OneModel[] } };
+export type RunModel = (symbols: number[], changes: Changes, past: Run | null) => Generator<void, Run>;
+
 // As much of Jupyter's model as a view uses.
 export type Model<Values> = {
   get<Name extends keyof Values>(name: Name): Values[Name];
@@ -94,8 +157,9 @@ export type Make = <Tag extends keyof HTMLElementTagNameMap>(
 
 declare global {
   const views: Record<string, { render: Render<any> }>; // on the site all views stand before the script that mounts
+  var courseModelView: { render: Render<any> } | undefined; // on pages of the site that have a live model
   var courseModels: Record<string, string> | undefined; // by their names, the weights that files of the site hold
   interface HTMLElement {
-    explorer?: object; // on a view's root: what it shows, for tests and for the curious
+    explorer?: any; // on a view's root: what it shows, for tests and for the curious
   }
 }

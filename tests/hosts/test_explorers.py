@@ -4,6 +4,8 @@ import lab
 import pytest
 import torch
 
+from attention_course.checkpoints import load_character_model
+
 TOLERANCE = 1e-6
 LOWEST, HIGHEST = 0.05, 10.0
 WINDOW = 2
@@ -33,6 +35,10 @@ explore_attention({SQUARE.tolist()}, {HOSTILE!r}, gold={torch.eye(6, dtype=torch
     f'explore_heads({LISTS}, accuracy={{1: 0.5, 2: 0.75, 4: 1}}, alt="heads")',
     'explore_frames(draw, {"size": [1, 2, 3], "power": [1, 2]}, alt="frames")',
     'explore_steps([("First.", draw()), ("Second.", draw), ("Third.", draw)], alt="steps")',
+    """\
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
+explore_model(*load_character_model(), "The for ", alt="model")""",
 ]
 N_EXPLORERS = len(CELLS) - 1
 
@@ -189,6 +195,21 @@ def test_steps_go_on_by_button_and_by_slider(explorer):
         shown.slide("step", key)
         shown.wait_for(frame=frame)
         assert words in caption.inner_text()
+
+
+def test_the_live_model_runs_in_a_notebook(explorer):
+    """Its weights are PyTorch's: there is no worker here, and the page computes."""
+    shown = explorer("model")
+    shown.view.scroll_into_view_if_needed()
+    shown.view.locator(".course-live-cost:not(:empty)").wait_for()
+    shown.view.locator("textarea").fill("class Point:")
+    shown.wait_for(text="class Point:", selected=11)
+    model, vocabulary = load_character_model()
+    symbols = torch.tensor([[vocabulary.index(character) for character in "class Point:"]])
+    _, weights = model.double()(symbols, need_weights=True)
+    torch.testing.assert_close(
+        torch.tensor(shown.weights(), dtype=torch.float64), weights[-1][0].detach(), rtol=0, atol=1e-4
+    )
 
 
 def test_nothing_went_wrong_unseen(page):

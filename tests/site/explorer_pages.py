@@ -10,19 +10,27 @@ from visits import ROOT
 from attention_course.explore.explorer import VIEWS
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.explorers import bundle, extract_frames  # noqa: E402
+from course_site.explorers import LIVE, bundle, bundle_model, extract_frames, extract_weights  # noqa: E402
 
 
 def write_pages(folder: Path, explorers: list) -> None:
     """Write `light.html` and `dark.html` with what the extension gives a page of the book."""
     (folder / "explorers.js").write_text(bundle())
-    (folder / "explorers.css").write_text((VIEWS / "explorers.css").read_text())
+    (folder / "model.js").write_text(bundle_model())
+    for name in ("explorers.css", "model.css"):
+        (folder / name).write_text((VIEWS / name).read_text())
     for name in ("course.css", "favicon.svg"):
         (folder / name).write_text((ROOT / "_static" / name).read_text())
     outputs = (f'<div class="cell_output">{explorer._repr_html_()}</div>' for explorer in explorers)
     html = extract_frames("\n".join(outputs), folder / "frames", "frames")
+    html, names = extract_weights(html, folder / "models", "models")
+    head = [f'<script src="models/{name}" defer></script>' for name in names]
+    if LIVE in html:
+        head += ['<link rel="stylesheet" href="model.css">', '<script src="model.js" defer></script>']
     for theme in ("light", "dark"):
-        (folder / f"{theme}.html").write_text(bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme))
+        page = bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme)
+        # Before the script that mounts: it looks for what these have left.
+        (folder / f"{theme}.html").write_text(page.replace("<script", "\n".join([*head, "<script"]), 1))
 
 
 class Mounted:

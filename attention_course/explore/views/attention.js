@@ -3,17 +3,15 @@
 // The root element carries `explorer`, for tests and for the curious: `weights`, nested arrays (heads, queries,
 // keys) of the heads on show, and `state`: temperature, head (1, 2, ... or "all"), heads, mask, gold, query.
 
-/** @import { AttentionData, AttentionValues, Grid, Make, Mask, Packed, Render, Row, Scores } from "../types" */
-/** @typedef {CanvasRenderingContext2D} Pen */
-/** @typedef {ReturnType<typeof readColours>} Colours */
-/** @typedef {ReturnType<typeof measureMap>} Place */
+/** @import { AttentionData, AttentionValues, Grid, Mask, Packed, Render, Row, Scores } from "../types" */
+/** @import { Colours, Pen, Place } from "./parts/maps.js" */
 /** @typedef {{ head: number, figure: HTMLElement, canvas: HTMLCanvasElement, at: Place }} Panel */
+
+import { make } from "./parts/dom.js";
+import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, readColours, resize } from "./parts/maps.js";
 
 const LOWEST = 0.05;
 const HIGHEST = 10;
-const LARGEST_CELL = 40;
-const LABELLED_CELL = 12; // in smaller cells a token cannot be read
-const FONT = 12;
 const WEB = 64; // width of the space that lines cross
 
 // Scores travel as the bytes of their numbers, in base64: exact, and half the size of their digits.
@@ -48,111 +46,8 @@ const softmax = (scores, start, allowed, temperature) => {
   return sum ? weights.map((weight) => weight / sum) : weights;
 };
 
-/** @type {Make} */
-const make = (parent, tag, name, text = "") => {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  element.textContent = text; // tokens are text, never HTML
-  parent.append(element);
-  return element;
-};
-
 /** @type {(value: number, low: number, high: number) => number} */
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
-
-/** @type {(canvas: HTMLCanvasElement) => Pen} */
-const penOf = (canvas) => /** @type {Pen} */ (canvas.getContext("2d"));
-
-// A canvas of `width` by `height` CSS pixels, sharp on every screen.
-/** @type {(canvas: HTMLCanvasElement, width: number, height: number) => void} */
-const resize = (canvas, width, height) => {
-  const ratio = devicePixelRatio || 1;
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
-  penOf(canvas).setTransform(ratio, 0, 0, ratio, 0, 0);
-};
-
-// The colours of the page, and 256 steps from weight 0 over the middle to weight 1.
-const readColours = (/** @type {Element} */ element) => {
-  const style = getComputedStyle(element);
-  const pen = penOf(document.createElement("canvas"));
-  const named = (/** @type {string} */ name) => {
-    pen.fillStyle = style.getPropertyValue(`--explorer-${name}`).trim();
-    return String(pen.fillStyle); // as #rrggbb, however the page wrote it
-  };
-  const stops = ["low", "middle", "high"].map((name) =>
-    Array.from(named(name).matchAll(/\w\w/g), ([part]) => parseInt(part, 16)),
-  );
-  const ramp = Array.from({ length: 256 }, (_, step) => {
-    const [from, to] = step < 128 ? [stops[0], stops[1]] : [stops[1], stops[2]];
-    return from.map((part, i) => part + (to[i] - part) * ((step % 128) / 127));
-  });
-  return { ramp, ink: named("ink"), quiet: named("quiet"), gold: named("gold"), low: named("low"), line: named("middle"),
-    font: `${FONT}px ${style.fontFamily}` };
-};
-
-// A map's geometry: the size of a cell, and the room its labels need at the left and above.
-/**
- * @param {AttentionData} data
- * @param {number} width
- * @param {boolean} labelled
- * @param {string} font
- */
-const measureMap = (data, width, labelled, font) => {
-  const pen = penOf(document.createElement("canvas"));
-  pen.font = font;
-  const longest = (/** @type {string[]} */ labels) =>
-    Math.min(90, Math.max(...labels.map((label) => pen.measureText(label).width)));
-  const fit = (/** @type {number} */ left) => Math.min(LARGEST_CELL, (width - left - 2) / data.keys.length);
-  let left = labelled ? longest(data.queries) + 8 : 1;
-  labelled &&= fit(left) >= LABELLED_CELL;
-  if (!labelled) left = 1;
-  const cell = fit(left);
-  const upright = longest(data.keys) > cell - 4;
-  const top = labelled ? (upright ? longest(data.keys) : FONT) + 8 : 1;
-  const [right, bottom] = [left + cell * data.keys.length, top + cell * data.queries.length];
-  return { left, top, cell, upright, labelled, right, bottom, width: right + 2, height: bottom + 2 };
-};
-
-/** @type {(pen: Pen, data: AttentionData, at: Place, colours: Colours, query: number) => void} */
-const drawLabels = (pen, data, at, colours, query) => {
-  pen.font = colours.font;
-  pen.textBaseline = "middle";
-  /** @type {(label: string, x: number, y: number, strong: boolean) => void} */
-  const write = (label, x, y, strong) => {
-    pen.fillStyle = strong ? colours.ink : colours.quiet;
-    pen.fillText(label, x, y, 90);
-  };
-  pen.textAlign = "right";
-  data.queries.forEach((label, i) => write(label, at.left - 6, at.top + (i + 0.5) * at.cell, i === query));
-  pen.textAlign = at.upright ? "left" : "center";
-  data.keys.forEach((label, j) => {
-    pen.save();
-    pen.translate(at.left + (j + 0.5) * at.cell, at.top - (at.upright ? 6 : FONT / 2 + 4));
-    if (at.upright) pen.rotate(-Math.PI / 2);
-    write(label, 0, 0, false);
-    pen.restore();
-  });
-};
-
-// What is forbidden is hatched: a weight that must be 0 is not a weight that happens to be.
-/** @type {(pen: Pen, at: Place, allowed: Grid<boolean>, colours: Colours) => void} */
-const drawForbidden = (pen, at, allowed, colours) => {
-  pen.strokeStyle = colours.quiet;
-  pen.globalAlpha = 0.55;
-  pen.lineWidth = 1;
-  pen.beginPath();
-  allowed.forEach((row, i) =>
-    row.forEach((may, j) => {
-      if (may) return;
-      const [x, y, inset] = [at.left + j * at.cell, at.top + i * at.cell, at.cell * 0.3];
-      pen.moveTo(x + inset, y + at.cell - inset);
-      pen.lineTo(x + at.cell - inset, y + inset);
-    }),
-  );
-  pen.stroke();
-  pen.globalAlpha = 1;
-};
 
 /** @type {(pen: Pen, at: Place, gold: Grid<boolean>, colours: Colours) => void} */
 const drawGold = (pen, at, gold, colours) => {
@@ -166,38 +61,6 @@ const drawGold = (pen, at, gold, colours) => {
   };
   frames(colours.low, 4); // a halo, so that a frame shows on dark cells too
   frames(colours.gold, 2);
-};
-
-/** @type {(pen: Pen, at: Place, colours: Colours) => void} */
-const drawGrid = (pen, at, colours) => {
-  pen.fillStyle = colours.quiet;
-  pen.globalAlpha = 0.25;
-  const across = at.right - at.left;
-  const down = at.bottom - at.top;
-  for (let x = at.left; x <= at.right + 0.5; x += at.cell) pen.fillRect(x - 0.5, at.top, 1, down);
-  for (let y = at.top; y <= at.bottom + 0.5; y += at.cell) pen.fillRect(at.left, y - 0.5, across, 1);
-  pen.globalAlpha = 1;
-};
-
-// One pixel a cell, enlarged without smoothing: thousands of cells at the price of one image.
-/** @type {(pen: Pen, at: Place, weights: Grid<number>, ramp: number[][], pixels: HTMLCanvasElement) => void} */
-const drawCells = (pen, at, weights, ramp, pixels) => {
-  const small = penOf(pixels);
-  const image = small.createImageData(weights[0].length, weights.length);
-  let offset = 0;
-  for (const row of weights) {
-    for (const weight of row) {
-      const colour = ramp[Math.round(weight * 255)];
-      image.data[offset++] = colour[0];
-      image.data[offset++] = colour[1];
-      image.data[offset++] = colour[2];
-      image.data[offset++] = 255;
-    }
-  }
-  [pixels.width, pixels.height] = [image.width, image.height];
-  small.putImageData(image, 0, 0);
-  pen.imageSmoothingEnabled = false;
-  pen.drawImage(pixels, at.left, at.top, at.right - at.left, at.bottom - at.top);
 };
 
 const number = (/** @type {number} */ weight) => weight.toFixed(3);

@@ -2,18 +2,12 @@
 //
 // The root element carries `explorer`: `state` with `frame`, the number of the picture, and each slider's value.
 
-/** @import { FramesValues, Make, Render } from "../types" */
+/** @import { FramesValues, Render } from "../types" */
 
 /** @type {("first" | "second")[]} */
 const TRAITS = ["first", "second"];
 
-/** @type {Make} */
-const make = (parent, tag, name = "") => {
-  const element = document.createElement(tag);
-  element.className = name;
-  parent.append(element);
-  return element;
-};
+import { make } from "./parts/dom.js";
 
 // A diagram stands in the page as it is, and so takes the page's colours; a figure is an image.
 const isDrawing = (/** @type {string} */ picture) => picture.startsWith("<svg");

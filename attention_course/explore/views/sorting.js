@@ -4,23 +4,10 @@
 // The root element carries `explorer`, for tests and for the curious: `run(numbers, temperature)`, which returns every
 // intermediate result, `weights`, nested arrays (1, queries, keys), and `state`: temperature, numbers, written.
 
-/** @import { Make, Matrix, Render, SortingData, SortingRun, SortingValues } from "../types" */
+/** @import { Matrix, Render, SortingData, SortingRun, SortingValues } from "../types" */
 
-/** @type {Make} */
-const make = (parent, tag, name = "", text = "") => {
-  const element = document.createElement(tag);
-  element.className = name;
-  element.textContent = text;
-  parent.append(element);
-  return element;
-};
-
-// A number of 16 bits: sign, 5 bits of exponent, 10 of fraction. No weight is infinite or NaN.
-const fromHalf = (/** @type {number} */ bits) => {
-  const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
-  const size = exponent ? 2 ** (exponent - 25) * (1024 + fraction) : 2 ** -24 * fraction;
-  return bits & 0x8000 ? -size : size;
-};
+import { make } from "./parts/dom.js";
+import { fromHalf } from "./parts/half.js";
 
 // The parameters by the names that PyTorch gives them: matrices as arrays of rows, biases as one row.
 /** @type {(data: SortingData) => Record<string, Matrix>} */

@@ -1,0 +1,114 @@
+"""An explorer that runs a whole language model in the reader's browser, on text that the reader types."""
+
+from collections.abc import Sequence
+from html import escape
+
+import torch
+
+from attention_course import half
+from attention_course.attention import DotProductAttention, MultiHeadAttention
+from attention_course.explore.controls import temperature_steps
+from attention_course.explore.explorer import Explorer
+from attention_course.explore.first_state import draw_maps
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import LearnedPositions, RotaryAttention
+
+TOLD = 5  # likeliest symbols in the first state
+
+
+def explore_model(
+    model: CausalLanguageModel,
+    vocabulary: str,
+    text: str,
+    *,
+    alt: str,
+    examples: Sequence[str] = (),
+    limit: int = 128,
+    unmasked: CausalLanguageModel | None = None,
+) -> Explorer:
+    """A trained model of characters that reads what the reader types, and writes on.
+
+    The model itself runs in the browser, with its parameters rounded to 16 bits. The reader sees the weights of every
+    head and what the model would say after each block, and may switch heads off, leave blocks out, take the positions
+    away or lift the mask.
+
+    Args:
+        model: With rotary or learned positions, its attention a `MultiHeadAttention`, its blocks pre-norm.
+        vocabulary: Its characters: symbol i is the i-th.
+        text: What it reads at first.
+        alt: What is seen, in words, for whoever does not see it.
+        examples: Other texts to choose from.
+        limit: How many characters a text may have.
+        unmasked: Another model to choose, with the same vocabulary, but trained with nothing hidden.
+
+    Raises:
+        TypeError: If the model has parts that the browser does not know.
+        ValueError: If the vocabulary is not the model's, a text is empty, too long or has other characters, or the
+            model has positions for fewer characters than `limit`.
+    """
+    models = [_describe(model, vocabulary, limit, masked=True)]
+    if unmasked is not None:
+        models.append(_describe(unmasked, vocabulary, limit, masked=False))
+    for one in (text, *examples):
+        if not 0 < len(one) <= limit or set(one) - set(vocabulary):
+            raise ValueError(f"text must be 1 to {limit} characters of the vocabulary, got {one!r}")
+    data = {
+        "text": text,
+        "examples": list(examples),
+        "vocabulary": vocabulary,
+        "limit": limit,
+        "models": models,
+        "steps": temperature_steps(),
+    }
+    return Explorer("model", {"data": data}, [], _first_state(model, vocabulary, text, alt), alt)
+
+
+def _describe(model: CausalLanguageModel, vocabulary: str, limit: int, *, masked: bool) -> dict:
+    """All that the browser needs to know of the model."""
+    _check_parts(model)
+    n_symbols = model.embedding.num_embeddings
+    if len(vocabulary) != n_symbols or len(set(vocabulary)) != n_symbols:
+        raise ValueError(f"vocabulary must have {n_symbols} different characters, got {len(set(vocabulary))}")
+    if model.positions is not None and limit > model.positions.embedding.num_embeddings:
+        raise ValueError(f"limit must be at most {model.positions.embedding.num_embeddings}, got {limit}")
+    layer = model.blocks[0].attention
+    sizes = {
+        "blocks": len(model.blocks),
+        "heads": layer.n_heads,
+        "keyHeads": layer.n_kv_heads,
+        "headWidth": layer.d_head,
+        "base": getattr(layer.attention, "base", None),
+        "epsilon": model.norm.eps,
+        "masked": masked,
+    }
+    packed = half.pack(model)
+    name = "trained with the mask" if masked else "trained without the mask"
+    return {"name": name, "sizes": sizes, "checkpoint": packed["weights"], "shapes": packed["shapes"]}
+
+
+def _check_parts(model: CausalLanguageModel) -> None:
+    """Refuse what the browser cannot compute (`TypeError`)."""
+    if not isinstance(model, CausalLanguageModel):
+        raise TypeError(f"model must be a CausalLanguageModel, got {type(model).__name__}")
+    if not isinstance(model.positions, LearnedPositions | None):
+        raise TypeError(f"model must have rotary or learned positions, got {type(model.positions).__name__}")
+    for block in model.blocks:
+        if not isinstance(block.attention, MultiHeadAttention) or not block.norm_first:
+            raise TypeError(f"model must have pre-norm blocks with a MultiHeadAttention, got {block}")
+        if type(block.attention.attention) not in (DotProductAttention, RotaryAttention):
+            raise TypeError(f"model must have rotary or dot-product attention, got {block.attention.attention}")
+
+
+@torch.no_grad()
+def _first_state(model: CausalLanguageModel, vocabulary: str, text: str, alt: str) -> str:
+    """The text, the maps of the last block, and the likeliest next characters."""
+    symbols = torch.tensor([[vocabulary.index(character) for character in text]], device=model.logits.weight.device)
+    logits, weights = model(symbols, need_weights=True)
+    likeliest = logits[0, -1].softmax(-1).topk(min(TOLD, len(vocabulary)))
+    said = ", ".join(
+        f"{vocabulary[symbol]!r} {share:.0%}"
+        for share, symbol in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+    )
+    labels = list(text)
+    maps = draw_maps(weights[-1][0].float().cpu().numpy(), labels, labels, None, alt)
+    return f"<p>After “{escape(text)}” the likeliest next characters are {escape(said)}.</p>{maps}"

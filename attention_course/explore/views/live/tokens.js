@@ -1,0 +1,45 @@
+// The tokens as buttons: one is followed. The darker its ground, the more bits it cost the model.
+
+/** @import { ModelData, Sight } from "../../types" */
+import { make } from "../parts/dom.js";
+import { visible } from "./text.js";
+
+const MOST = 8; // bits, of the darkest ground
+
+/** @type {(parent: Element, data: ModelData, select: (token: number) => void) => (sight: Sight, selected: number) => void} */
+export const makeTokens = (parent, data, select) => {
+  const box = make(parent, "div", "course-live-tokens");
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", "tokens: choose one to follow it");
+  /** @type {HTMLButtonElement[]} */
+  const buttons = [];
+  box.addEventListener("keydown", (event) => {
+    const at = buttons.findIndex((button) => button === event.target);
+    /** @type {Record<string, number>} */
+    const moves = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: box.childElementCount - 1 };
+    const next = box.children[moves[event.key]];
+    if (!(next instanceof HTMLElement)) return;
+    event.preventDefault();
+    next.focus();
+    next.click();
+  });
+  return ({ symbols, bits }, selected) => {
+    while (buttons.length < symbols.length) {
+      const token = buttons.length;
+      const button = make(box, "button");
+      button.type = "button";
+      button.addEventListener("click", () => select(token));
+      buttons.push(button);
+    }
+    box.replaceChildren(...buttons.slice(0, symbols.length));
+    symbols.forEach((symbol, i) => {
+      const cost = i ? `${bits[i - 1].toFixed(1)} bits` : "the first";
+      buttons[i].textContent = visible(data.vocabulary[symbol]);
+      buttons[i].title = cost;
+      buttons[i].setAttribute("aria-label", `${data.vocabulary[symbol].trim() || "space"}, token ${i + 1}, ${cost}`);
+      buttons[i].setAttribute("aria-pressed", String(i === selected));
+      buttons[i].tabIndex = i === selected ? 0 : -1;
+      buttons[i].style.setProperty("--weight", String(i ? Math.min(1, bits[i - 1] / MOST) : 0));
+    });
+  };
+};

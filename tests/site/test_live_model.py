@@ -1,0 +1,351 @@
+"""The live model: its numbers beside PyTorch's, and what a reader can do with it."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from explorer_pages import Mounted, bundle_model
+from test_explorers import show  # noqa: F401
+from visits import run_axe
+
+from attention_course.attention import DotProductAttention
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
+from attention_course.explore.explorer import VIEWS
+
+BUDGET = 40_000  # bytes of script, uncompressed
+TEXT = "Return the item of *d* with key "
+LIMIT = 64
+INTACT = {"heads": [[], [], []], "blocks": [], "positions": True, "masked": True}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """The recorded model in float64, and its vocabulary."""
+    model, vocabulary = load_character_model()
+    return model.double(), vocabulary
+
+
+@pytest.fixture
+def open_model(show, trained):  # noqa: F811
+    """A function that opens a page with the live model, once it has run."""
+
+    def open_model(**options):
+        model, vocabulary = trained
+        explorer = explore_model(model, vocabulary, TEXT, alt="A model.", examples=["for x in range"], limit=LIMIT)
+        page = show(explorer, **options)
+        return page, Live(page)
+
+    return open_model
+
+
+class Live(Mounted):
+    """The live model of a page."""
+
+    def __init__(self, page):
+        super().__init__(page)
+        self.text = page.get_by_label("Your text")
+        self.cost = page.locator(".course-live-cost")
+        self.view.locator(".course-live-cost:not(:empty)").wait_for()
+        self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+
+    def wait_for(self, **state):
+        """The state, once it holds what is asked for."""
+        for _ in range(200):
+            seen = self.state
+            if all(seen[name] == value for name, value in state.items()):
+                return seen
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"never {state}: {self.state}")
+
+    def check(self, name, index=0):
+        """Switch a part of the model, and wait for what it makes of the text."""
+        before = self.state["changes"]
+        self.page.get_by_role("checkbox", name=name, exact=True).nth(index).click()
+        for _ in range(200):
+            if self.state["changes"] != before:
+                return
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"{name} changed nothing")
+
+    def logits(self, n):
+        """Those on show, `(n_tokens, n_symbols)`."""
+        lens = self.view.evaluate("view => Array.from(view.explorer.sight.lenses.at(-1))")
+        return np.reshape(lens, (n, -1))
+
+
+def encode(text, vocabulary):
+    return torch.tensor([[vocabulary.index(character) for character in text]])
+
+
+@torch.no_grad()
+def bits(model, symbols, mask=None):
+    """Mean cost of each symbol but the first."""
+    logits, _ = model(symbols, mask)
+    return torch.nn.functional.cross_entropy(logits[0, :-1], symbols[0, 1:]).item() / math.log(2)
+
+
+def switch_off(model, off):
+    """Hooks that silence heads, pairs (block, head)."""
+
+    def hook(head):
+        def silence(_, inputs):
+            parts = inputs[0].unflatten(-1, (4, -1)).clone()
+            parts[:, :, head] = 0
+            return parts.flatten(-2)
+
+        return silence
+
+    return [model.blocks[b].attention.out_proj.register_forward_pre_hook(hook(h)) for b, h in off]
+
+
+@pytest.mark.parametrize("from_folder", [False, True])
+def test_what_is_shown_is_pytorchs(open_model, trained, from_folder):
+    """Logits and the weights on show, from the worker on a server and from the page itself in a folder."""
+    model, vocabulary = trained
+    page, live = open_model(from_folder=from_folder)
+    for text in (TEXT, "x", "The for statement\n  is used"):
+        live.text.fill(text)
+        live.wait_for(text=text, selected=len(text) - 1)
+        with torch.no_grad():
+            logits, weights = model(encode(text, vocabulary), need_weights=True)
+        largest = logits.abs().max().item()
+        np.testing.assert_allclose(live.logits(len(text)), logits[0].numpy(), rtol=0, atol=1e-4 * largest)
+        np.testing.assert_allclose(live.weights, weights[-1][0].numpy(), rtol=0, atol=1e-4)
+    page.get_by_label("weights of").select_option(label="all")
+    np.testing.assert_allclose(live.weights, torch.cat(weights)[:].flatten(0, 1).numpy(), rtol=0, atol=1e-4)
+    assert len(page.workers) == (0 if from_folder else 1)
+    assert page.errors == []
+    assert all(url.startswith(("file:", "http://127.0.0.1", "data:")) for url in page.requests)
+
+
+def test_unknown_characters_and_long_texts_are_said(open_model):
+    """They change nothing, and the text is left as it was typed."""
+    page, live = open_model()
+    for wrong, said in (("naïve é", "“ï”, “é”"), ("a" * (LIMIT + 1), "too long"), ("", "at least one")):
+        live.text.fill(wrong)
+        assert said in page.locator(".course-live-text [role=status]").inner_text()
+        assert live.text.get_attribute("aria-invalid") == "true"
+        assert live.text.input_value() == wrong
+        assert live.state["text"] == TEXT
+    live.text.fill("a" * LIMIT)
+    live.wait_for(text="a" * LIMIT)
+    assert live.text.get_attribute("aria-invalid") == "false"
+    page.get_by_label("or an example").select_option(index=1)
+    live.wait_for(text="for x in range")
+
+
+def test_the_distribution_is_that_of_the_token_that_is_followed(open_model, trained):
+    """By a click and by keys; with the sliders; and the symbols that are cut have none of it."""
+    model, vocabulary = trained
+    page, live = open_model()
+    tokens = page.locator(".course-live-tokens button")
+    tokens.nth(7).click()
+    tokens.nth(7).press("ArrowLeft")
+    assert live.wait_for(selected=6)
+    live.press("temperature", *["ArrowRight"] * 8)
+    live.press("top-k", "Home", *["ArrowRight"] * 9)
+    live.press("top-p", *["ArrowLeft"] * 5)
+    state = live.state
+    assert state["topK"] == 10 and state["topP"] == 0.7 and state["temperature"] == pytest.approx(10 ** (8 / 93))
+    with torch.no_grad():
+        logits = model(encode(TEXT, vocabulary))[0][0, 6]
+    shares, order = (logits / state["temperature"]).softmax(-1).sort(descending=True)
+    kept = min(10, int((shares.cumsum(0) < 0.7).sum()) + 1)
+    assert 1 < kept < 10  # both cuts could be seen
+    rows = page.locator(".course-live-next li")
+    assert rows.count() == len(vocabulary)
+    for place in (0, kept - 1):
+        shown = float(rows.nth(place).locator("b").inner_text().rstrip("%"))
+        assert shown == pytest.approx(100 * (shares[place] / shares[:kept].sum()).item(), abs=0.051)
+        assert rows.nth(place).locator("span").inner_text()[0] == vocabulary[order[place]].replace(" ", "␣")
+    assert rows.nth(kept).locator("b").inner_text().startswith("cut")
+    assert f"{kept} of {len(vocabulary)} symbols" in page.locator(".course-live-next p").inner_text()
+
+
+def test_writing_is_greedy_where_one_symbol_is_left(open_model, trained):
+    """As `generate` at temperature 0; one symbol, then up to the limit; and back."""
+    model, vocabulary = trained
+    page, live = open_model()
+    greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
+    expected = "".join(vocabulary[symbol] for symbol in greedy)
+    live.press("top-k", "Home")
+    page.get_by_role("button", name="Write one").click()
+    live.wait_for(text=expected[: len(TEXT) + 1], writing=False)
+    page.get_by_role("button", name="Write on", exact=True).click()
+    live.wait_for(text=expected, writing=False)
+    assert page.get_by_role("button", name="Write one").is_disabled()
+    page.get_by_role("button", name="Take back").click()
+    live.wait_for(text=expected[:-1], writing=False)
+    assert page.errors == []
+
+
+def test_what_is_drawn_can_be_repeated(open_model):
+    """The same seed writes the same, another does not; what was typed is not taken back."""
+    page, live = open_model()
+    seen = []
+    for seed in ("1", "2", "1"):
+        page.get_by_label("seed").fill(seed)
+        page.get_by_role("button", name="Write on", exact=True).click()
+        state = live.wait_for(written=LIMIT - len(TEXT), writing=False)
+        seen.append(state["text"])
+        for left in range(LIMIT - len(TEXT) - 1, -1, -1):
+            page.get_by_role("button", name="Take back").click()
+            live.wait_for(written=left)
+        assert page.get_by_role("button", name="Take back").is_disabled()
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_writing_stops(open_model):
+    """Before the limit, by the button."""
+    page, live = open_model()
+    live.text.fill("a")
+    live.wait_for(text="a")
+    page.evaluate(
+        """() => { const button = (name) => [...document.querySelectorAll("button")]
+             .find((one) => one.textContent === name);
+           button("Write on").click(); setTimeout(() => button("Stop").click(), 150); }"""
+    )
+    page.wait_for_timeout(1500)
+    state = live.wait_for(writing=False)
+    assert 0 < state["written"] < LIMIT - 1
+
+
+def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
+    """Heads, a block, the positions, the mask, each beside the intact model; then all back."""
+    model, vocabulary = trained
+    page, live = open_model()
+    symbols = encode(TEXT, vocabulary)
+    intact = bits(model, symbols)
+    everything = torch.ones(len(TEXT), len(TEXT), dtype=torch.bool)
+
+    def said(cost):
+        return f"Your text costs {cost:.2f} bits a character; as the model was trained, {intact:.2f}."
+
+    assert live.cost.inner_text() == said(intact)
+    live.check("head 2", 0)
+    live.check("head 4", 2)
+    hooks = switch_off(model, [(0, 1), (2, 3)])
+    assert live.cost.inner_text() == said(bits(model, symbols))
+    live.check("mask: hide the future")
+    assert live.cost.inner_text() == said(bits(model, symbols, everything))
+    for hook in hooks:
+        hook.remove()
+    page.get_by_role("button", name="As it was trained").click()
+    live.wait_for(changes=INTACT)
+    live.check("block 2")
+    live.check("positions")
+    layers = [block.attention for block in model.blocks]
+    rotary = [layer.attention for layer in layers]
+    for layer in layers:
+        layer.attention = DotProductAttention()
+    out = [
+        part.register_forward_hook(lambda _, inputs, output: torch.zeros_like(output))
+        for part in (layers[1].out_proj, model.blocks[1].feed_forward[2])
+    ]
+    try:
+        assert live.cost.inner_text() == said(bits(model, symbols))
+    finally:
+        for hook in out:
+            hook.remove()
+        for layer, mechanism in zip(layers, rotary, strict=True):
+            layer.attention = mechanism
+    page.get_by_role("button", name="As it was trained").click()
+    live.wait_for(changes=INTACT)
+    assert live.cost.inner_text() == said(intact)
+
+
+def test_the_other_model_reads_the_same_text(show, trained):  # noqa: F811
+    """The one that was trained without the mask: nothing hidden, until the reader hides it."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(explore_model(model, vocabulary, TEXT, alt="Two models.", limit=LIMIT, unmasked=cheat))
+    live = Live(page)
+    live.text.fill("another text")
+    live.wait_for(text="another text")
+    intact = live.state["changes"]
+    page.locator(".course-live-choice select").select_option(label="trained without the mask")
+    for _ in range(200):
+        if live.state["changes"] != intact:
+            break
+        page.wait_for_timeout(25)
+    symbols = encode("another text", vocabulary)
+    everything = torch.ones(12, 12, dtype=torch.bool)
+    cost, honest = bits(cheat.double(), symbols, everything), bits(cheat, symbols)
+    assert live.state["text"] == "another text" and len(live.state["changes"]["heads"]) == 2
+    assert live.cost.inner_text() == (
+        f"Your text costs {cost:.2f} bits a character; as the model was trained, {cost:.2f}."
+    )
+    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+    live.check("mask: hide the future")
+    assert live.cost.inner_text().startswith(f"Your text costs {honest:.2f} bits")
+    assert len(page.workers) == 1 and page.locator(".course-live-tokens").count() == 1
+    assert page.errors == []
+
+
+def test_a_token_is_followed_through_the_blocks(open_model, trained):
+    """What the model would say after each block, and the lengths of what is added."""
+    model, vocabulary = trained
+    page, live = open_model()
+    page.locator(".course-live-tokens button").nth(9).click()
+    streams = []
+
+    def keep(_, inputs, output):
+        streams.append(output[0][0, 9])
+
+    hooks = [block.register_forward_hook(keep) for block in model.blocks]
+    symbols = encode(TEXT, vocabulary)
+    with torch.no_grad():
+        model(symbols)
+        streams.insert(0, model.embedding(symbols)[0, 9])
+        rows = page.locator(".course-live-follow tbody tr")
+        for row, stream in zip(rows.all(), streams, strict=True):
+            share, symbol = model.logits(model.norm(stream)).softmax(-1).max(-1)
+            told = vocabulary[symbol].replace(" ", "␣").replace("\n", "⏎")
+            assert row.locator("td").nth(0).inner_text().startswith(f"{told}\u00a0{round(100 * share.item())}%")
+            assert float(row.locator("td").nth(2).inner_text()) == pytest.approx(stream.norm().item(), abs=0.051)
+    for hook in hooks:
+        hook.remove()
+
+
+def test_weights_are_loaded_when_the_reader_comes(show, trained):  # noqa: F811
+    """Not before; until then, and without JavaScript, the first state is shown."""
+    model, vocabulary = trained
+    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    page = show(HighExplorer(), explorer)
+    page.wait_for_timeout(300)
+    assert not any("/models/" in url for url in page.requests)
+    assert page.locator(".course-explorer-first").is_visible()
+    page.locator(".course-live").scroll_into_view_if_needed()
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    assert [url.rsplit("/", 2)[-2] for url in page.requests].count("models") == 1
+    assert page.locator(".course-explorer-first").count() == 0
+    page = show(explorer, java_script_enabled=False)
+    assert "the likeliest next characters are" in page.locator(".course-explorer-first").inner_text()
+    assert page.locator(".course-explorer-first svg").is_visible()
+
+
+class HighExplorer:
+    """Something that stands above: more than a screen of it."""
+
+    def _repr_html_(self):
+        return '<svg width="10" height="2000" aria-hidden="true"></svg>'
+
+
+def test_accessible_and_within_the_page(open_model, scheme, width):
+    """Axe finds nothing; nothing is wider than the screen, whatever is shown."""
+    page, live = open_model(scheme=scheme, width=width)
+    page.get_by_label("weights of").select_option(label="all")
+    assert run_axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.errors == []
+
+
+def test_the_script_is_small_and_strict():
+    """Under 40 kB, and nothing in it that a strict policy or a folder would refuse."""
+    script = bundle_model()
+    assert len(script.encode()) < BUDGET
+    words = ("eval(", "new Function", "import(", "import ", "export ", "innerHTML")
+    assert not [word for word in words if word in script]
+    assert (VIEWS / "model.css").stat().st_size < 5_000

