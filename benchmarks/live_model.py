@@ -1,0 +1,119 @@
+"""Time a keystroke in the live model, from the event until its pictures are drawn, beside PyTorch's forward pass.
+
+python benchmarks/live_model.py        needs Chromium ($CHROMIUM, or on the path)
+
+A keystroke at the end of a text computes one token more, one in front computes all of them; with the mask lifted all
+are computed anew, beside those of the intact model. PyTorch computes all, and draws nothing.
+"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+from statistics import median
+
+import torch
+from playwright.sync_api import sync_playwright
+
+from attention_course import measure, recorded
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
+
+ROOT = Path(__file__).parents[1]
+RESULTS = Path(__file__).parent / "results" / "live_model.json"
+CHARACTERS, KEYS = 64, 50
+
+sys.path.insert(0, str(ROOT / "tests" / "site"))
+from explorer_pages import bundle_model, write_pages  # noqa: E402
+from serving import serving  # noqa: E402
+
+# Types a character and takes it back, in turn; waits until the view shows the new text, and reads a pixel of each map.
+TIME = """
+async ([place, keys]) => {
+  const view = document.querySelector(".course-live");
+  const area = view.querySelector("textarea");
+  const text = area.value;
+  const longer = place === "front" ? "a" + text.slice(0, -1) : text.slice(0, -1) + "a";
+  const times = [];
+  for (let key = -10; key < keys; key++) { // the first ten are not counted
+    const before = view.explorer;
+    const start = performance.now();
+    area.value = key % 2 ? longer : text;
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+    while (view.explorer === before) await new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = done;
+      port2.postMessage(null);
+    });
+    view.querySelectorAll("canvas").forEach((map) => map.getContext("2d").getImageData(0, 0, 1, 1));
+    if (key >= 0) times.push(performance.now() - start);
+  }
+  return times;
+}"""
+
+
+def time_keys(page, place: str) -> dict:
+    """Milliseconds of a keystroke."""
+    return summarize(page.evaluate(TIME, [place, KEYS]))
+
+
+def time_pytorch(model, symbols) -> dict:
+    """Milliseconds of a forward pass with weights, on one thread."""
+    times = []
+    with torch.no_grad():
+        for run in range(KEYS + 10):
+            start = time.perf_counter()
+            model(symbols, need_weights=True)
+            if run >= 10:
+                times.append(1000 * (time.perf_counter() - start))
+    return summarize(times)
+
+
+def summarize(times: list[float]) -> dict:
+    return {"median": round(median(times), 1), "min": round(min(times), 1), "max": round(max(times), 1)}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    model, vocabulary = load_character_model()
+    text = recorded.load("character_model")["models"]["causal"]["sample"]["text"][:CHARACTERS]
+    explorer = explore_model(model, vocabulary, text, alt="To be timed.")
+    milliseconds = {}
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        write_pages(Path(folder), [explorer])
+        browser = playwright.chromium.launch(executable_path=chromium)
+        weights = sum(path.stat().st_size for path in Path(folder, "models").glob("*.js"))
+        with serving(Path(folder)) as origin:
+            for host, address in (("worker", origin), ("page", Path(folder).as_uri())):
+                page = browser.new_page(viewport={"width": 1280, "height": 900})
+                page.goto(f"{address}/light.html")
+                page.locator(".course-live-cost:not(:empty)").wait_for()
+                page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+                page.get_by_label("weights of").select_option(label="all")
+                milliseconds[host] = {place: time_keys(page, place) for place in ("end", "front")}
+                page.get_by_role("checkbox", name="mask").click()
+                milliseconds[host]["mask lifted"] = time_keys(page, "front")
+                page.close()
+        browser.close()
+    symbols = torch.tensor([[vocabulary.index(character) for character in text]])
+    milliseconds["PyTorch"] = time_pytorch(model, symbols)
+    result = {
+        "machine": measure.describe_machine(),
+        "date": date.today().isoformat(),
+        "characters": CHARACTERS,
+        "maps": len(model.blocks) * model.blocks[0].attention.n_heads,
+        "bytes": {"script": len(bundle_model().encode()), "weights": weights},
+        "milliseconds": milliseconds,
+        "ratio": round(milliseconds["worker"]["front"]["median"] / milliseconds["PyTorch"]["median"], 1),
+    }
+    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
