@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, bundle_model
+from explorer_pages import Mounted, bundle_model, write_pages
+from serving import serving
 from test_explorers import show  # noqa: F401
 from visits import run_axe
 
@@ -118,6 +119,19 @@ def test_what_is_shown_is_pytorchs(open_model, trained, from_folder):
     assert len(page.workers) == (0 if from_folder else 1)
     assert page.errors == []
     assert all(url.startswith(("file:", "http://127.0.0.1", "data:")) for url in page.requests)
+
+
+def test_where_workers_are_forbidden_the_page_computes(browser, trained, tmp_path):
+    """A stricter policy than ours costs the worker, and nothing else."""
+    model, vocabulary = trained
+    write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.")])
+    with serving(tmp_path, "default-src 'self'; worker-src 'none'") as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/light.html")
+        live = Live(page)
+        assert live.cost.inner_text().startswith(f"Your text costs {bits(model, encode(TEXT, vocabulary)):.2f} bits")
+        assert not page.workers
+        page.close()
 
 
 def test_unknown_characters_and_long_texts_are_said(open_model):
