@@ -79,11 +79,11 @@ class LearnedPositions(nn.Module):
 
 
 class ShawAttention(Mechanism):
-    r"""Scores with a learned vector for each distance (Shaw et al. 2018, arXiv:1803.02155).
+    r"""Scores with a learned vector for each offset (Shaw et al. 2018, arXiv:1803.02155).
 
     .. math:: \text{score}_{ij} = \frac{q_i \cdot (k_j + a_{j-i})}{\sqrt{d_k}}
 
-    Distances beyond `max_distance` share the vector of the farthest. The heads share all of them, as in the
+    Offsets beyond `max_distance` to either side share the outermost vector. The heads share all of them, as in the
     paper; its second set of vectors, added to the values, is left out: the paper finds that the first suffices.
 
     Args:
@@ -137,7 +137,7 @@ def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tenso
 
 
 class RotaryAttention(Mechanism):
-    """Rotate queries and keys by their positions, so that scores depend on the distance alone (RoPE).
+    """Rotate queries and keys by their positions, which then enter scores by their offset, with its sign, alone (RoPE).
 
     Su et al. 2021, arXiv:2104.09864, which pairs neighbouring features as we do, and so does Meta's code for Llama.
     (GPT-NeoX and Hugging Face's Llama pair feature i with i + d_head / 2: the same up to an order of the features,
@@ -160,7 +160,10 @@ class RotaryAttention(Mechanism):
 
 
 def alibi_slopes(n_heads: int, *, device=None) -> Tensor:
-    """How much each head's score falls with a step of distance: `2 ** (-8 h / n_heads)` for head h = 1 … n_heads."""
+    """How much each head's score falls with a step of distance: `2 ** (-8 h / n_heads)` for head h = 1 … n_heads.
+
+    The paper's formula. Its published code takes other slopes where `n_heads` is no power of two.
+    """
     head = torch.arange(1, n_heads + 1, device=device)
     return 2.0 ** (-8 * head / n_heads)
 

@@ -1,4 +1,4 @@
-"""Where positions enter a layer of attention, and what three methods look up for each pair of tokens."""
+"""Where positions enter a layer of attention, and what three methods make of each pair of tokens."""
 
 from torch import Tensor
 
@@ -52,27 +52,27 @@ def where_positions_enter() -> Diagram:
 
 
 def looked_up(*, shaw: Tensor, t5: Tensor, alibi: Tensor) -> Diagram:
-    """What Shaw's vectors, T5's bias and one head of ALiBi look up for each query and key.
+    """What Shaw's vectors, T5's bias and ALiBi make of each query and key.
 
     Args:
         shaw: Integers `(n, n)`, the offsets after clipping, a handful of tokens.
         t5: Integers `(n, n)`, the buckets.
-        alibi: `(n, n)`, what is added to the scores.
+        alibi: Integers `(n, n)`, what is added to the scores, before it is multiplied by the slope of a head.
     """
     picture = Diagram(
         "Three grids of queries and keys. Shaw: which vector; near the diagonal offsets from minus 2 to 2, and the "
         "outermost ones repeated beyond. T5: which bucket; near offsets have their own, farther ones share, and later "
-        "keys have other buckets than earlier ones. ALiBi: what is added; 0 on the diagonal, and the more negative "
-        "the farther apart.",
+        "keys have other buckets than earlier ones. ALiBi: how many slopes are added; 0 on the diagonal, and one "
+        "less for each step apart.",
         height=206,
     )
     side = 144 / len(shaw)
     for x, title, what, values in (
         (6, "Shaw", "which vector", shaw),
         (168, "T5", "which bucket", t5),
-        (330, "ALiBi", "what is added", alibi),
+        (330, "ALiBi", "times the slope", alibi),
     ):
         picture.text(x + 72, 12, title, anchor="middle", bold=True)
         picture.text(x + 72, 33, what, anchor="middle", quiet=True)
-        picture.tensor(x, 52, values, name=title, cell=side, numbers=title != "ALiBi")
+        picture.tensor(x, 52, values, name=title, cell=side, numbers=True)
     return picture

@@ -77,13 +77,13 @@ def _blocks(angle, make_block):
     return torch.block_diag(*[torch.tensor(make_block(a.cos().item(), a.sin().item())) for a in angle])
 
 
-def shift_matrix(offset, d_model):
-    angle = offset * _frequencies(d_model)
+def shift_matrix(steps, d_model):
+    angle = steps * _frequencies(d_model)
     return _blocks(angle, lambda cos, sin: [[cos, sin], [-sin, cos]])
 
 
-def _shift_halves(offset, d_model):
-    cos, sin = ((offset * _frequencies(d_model)).cos().diag(), (offset * _frequencies(d_model)).sin().diag())
+def _shift_halves(steps, d_model):
+    cos, sin = ((steps * _frequencies(d_model)).cos().diag(), (steps * _frequencies(d_model)).sin().diag())
     return torch.cat([torch.cat([cos, sin], 1), torch.cat([-sin, cos], 1)])
 
 
@@ -94,21 +94,21 @@ SHIFT = Exercise(
     (
         Misconception(
             "shifts back",
-            lambda offset, d_model: shift_matrix(-offset, d_model),
+            lambda steps, d_model: shift_matrix(-steps, d_model),
             "Your matrix shifts the other way. The textbook rotation turns a pair (cos, sin) forwards; "
             "our pairs are (sin, cos).",
         ),
         Misconception(
             "one frequency",
-            lambda offset, d_model: _blocks(
-                torch.full((d_model // 2,), float(offset)), lambda cos, sin: [[cos, sin], [-sin, cos]]
+            lambda steps, d_model: _blocks(
+                torch.full((d_model // 2,), float(steps)), lambda cos, sin: [[cos, sin], [-sin, cos]]
             ),
             "Every pair turns by the same angle. Pair i has a frequency of its own.",
         ),
         Misconception(
             "frequencies out of step",
-            lambda offset, d_model: _blocks(
-                offset * 10_000.0 ** (-torch.arange(d_model // 2) / d_model),
+            lambda steps, d_model: _blocks(
+                steps * 10_000.0 ** (-torch.arange(d_model // 2) / d_model),
                 lambda cos, sin: [[cos, sin], [-sin, cos]],
             ),
             "Your exponent is -i / d_model, but it should be -2i / d_model, with i counting pairs: "
@@ -121,15 +121,15 @@ SHIFT = Exercise(
         ),
         Misconception(
             "no minus",
-            lambda offset, d_model: shift_matrix(offset, d_model).where(
-                torch.ones(d_model, d_model).triu() > 0, -shift_matrix(offset, d_model)
+            lambda steps, d_model: shift_matrix(steps, d_model).where(
+                torch.ones(d_model, d_model).triu() > 0, -shift_matrix(steps, d_model)
             ),
             "Both sines have the same sign in your blocks, so they do not keep lengths: this is no rotation. "
             "Look at the second addition theorem once more.",
         ),
         Misconception(
             "no sines",
-            lambda offset, d_model: shift_matrix(offset, d_model).diag().diag(),
+            lambda steps, d_model: shift_matrix(steps, d_model).diag().diag(),
             "You scaled sines and cosines one by one. In sin(a + b) = sin a cos b + cos a sin b they mix.",
         ),
     ),
@@ -274,12 +274,12 @@ ROTARY = Exercise(
         Misconception(
             "turns the queries only",
             lambda query, key, value: _attend(_turned(query, _gap(query, key)), key, value),
-            "You turned the queries and not the keys, so scores depend on where the query stands, not on the distance.",
+            "You turned the queries and not the keys, so scores depend on where the query stands, not on the offset.",
         ),
         Misconception(
             "turns the keys only",
             lambda query, key, value: _attend(query, _turned(key), value),
-            "You turned the keys and not the queries, so scores depend on where the key stands, not on the distance.",
+            "You turned the keys and not the queries, so scores depend on where the key stands, not on the offset.",
         ),
         Misconception(
             "turns keys the other way",

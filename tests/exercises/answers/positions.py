@@ -25,16 +25,16 @@ WRONG = {
         "reversed": lambda tokens, table: tokens + table[: tokens.size(1)].flip(0),
     },
     "positions.shift_matrix": {
-        "always one step": lambda offset, d: shift_matrix(1, d),
-        "offset's size": lambda offset, d: shift_matrix(abs(offset), d),
-        "base 1000": lambda offset, d: torch.block_diag(
+        "always one step": lambda steps, d: shift_matrix(1, d),
+        "size of the steps": lambda steps, d: shift_matrix(abs(steps), d),
+        "base 1000": lambda steps, d: torch.block_diag(
             *[
                 torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]])
-                for a in (offset * 1000 ** (-2 * i / d) for i in range(d // 2))
+                for a in (steps * 1000 ** (-2 * i / d) for i in range(d // 2))
             ]
         ),
-        "complex": lambda offset, d: shift_matrix(offset, d) + 1j,
-        "frequencies reversed": lambda offset, d: shift_matrix(offset, d).flip(0, 1).T,
+        "complex": lambda steps, d: shift_matrix(steps, d) + 1j,
+        "frequencies reversed": lambda steps, d: shift_matrix(steps, d).flip(0, 1).T,
     },
     "positions.rotate_halves": {
         "consecutive positions": lambda tokens, position: rotate_halves(
