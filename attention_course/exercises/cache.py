@@ -15,10 +15,10 @@ def kept(n_tokens, window, n_sinks):
 
 
 def _kept_inputs(size, generator):
-    n_sinks, window = integer(1, 3, generator), size - 1
-    # By turns a long text, and one in which the two groups overlap.
-    n_tokens = n_sinks + window + (integer(2, 4, generator) if integer(0, 1, generator) else -1)
-    return n_tokens, window, n_sinks
+    n_sinks, window = integer(0, 3, generator), integer(0, 3, generator) and size
+    # By turns a long text, one in which the two groups overlap, one shorter than the window, and a single token.
+    lengths = n_sinks + window + integer(2, 4, generator), n_sinks + window - 1, window - 1, 1
+    return max(lengths[integer(0, 3, generator)], 1), window, n_sinks
 
 
 KEPT = Exercise(

@@ -164,7 +164,7 @@ class _ShiftedModel:
 
     def __init__(self, symbols, shift, n_symbols, right, generator):
         wanted = F.pad(symbols[:, shift:], (0, shift))
-        self.shift = shift
+        self.symbols, self.shift = symbols, shift
         said = torch.randint(n_symbols, symbols.shape, generator=generator)
         said = torch.where(right, wanted, said)
         self.logits = normal(generator, *symbols.shape, n_symbols)
@@ -172,19 +172,47 @@ class _ShiftedModel:
         self.logits += 8 * F.one_hot(said, n_symbols)
 
     def __call__(self, symbols):
-        return self.logits[: len(symbols)]
+        """The logits of its texts, of some of them, or of their beginnings, as of any causal model."""
+        n = symbols.size(1)
+        known = (symbols[:, None] == self.symbols[:, :n]).all(-1)  # (asked, texts)
+        rows = known.float().argmax(1)
+        return self.logits[rows, :n]
 
     def __repr__(self):
         return f"a model that predicts the symbol {self.shift} further on, most of the time"
 
 
+def _by_count(model, symbols):
+    likeliest, n = model(symbols).argmax(-1), symbols.size(1)
+    return max(range(3), key=lambda shift: (likeliest[:, : n - shift] == symbols[:, shift:]).sum())
+
+
+def _rolled(model, symbols):
+    likeliest = model(symbols).argmax(-1)
+    return max(range(3), key=lambda shift: (likeliest == symbols.roll(-shift, 1)).float().mean())
+
+
+def _first_text(model, symbols):
+    return shift_of(model, symbols[:1])
+
+
 def _shift_inputs(size, generator):
-    n, n_symbols, shift = 2 * size + 3, size + 6, size % 3
-    symbols = torch.randint(n_symbols, ((2, 3, 1)[integer(0, 2, generator)], n), generator=generator)
-    right = torch.rand(symbols.shape, generator=generator) < 0.8
-    right[:, :2] = True
-    model = _ShiftedModel(symbols, shift, n_symbols, right, generator)
-    return model, symbols
+    """By turns a long text that most predictions fit, and short ones on which shortcuts go astray."""
+    if size % 2:
+        n, n_symbols, shift = 2 * size + 3, size + 6, size % 3
+        symbols = torch.randint(n_symbols, ((2, 3, 1)[size % 3], n), generator=generator)
+        right = torch.rand(symbols.shape, generator=generator) < 0.8
+        right[:, :2] = True
+        return _ShiftedModel(symbols, shift, n_symbols, right, generator), symbols
+    while True:
+        symbols = torch.randint(3, (2 + size // 2 % 2, 4 + size // 4), generator=generator)
+        model = _ShiftedModel(symbols, 2, 3, torch.rand(symbols.shape, generator=generator) < 0.5, generator)
+        model.shift = shift_of(model, symbols)
+        _, middle, highest = sorted(_shares(model, symbols))
+        told_apart = highest > middle and len(symbols[:, :-2].unique(dim=0)) == len(symbols)
+        answers = {model.shift, _by_count(model, symbols), _rolled(model, symbols)}
+        if told_apart and len(answers) == 3 and _first_text(model, symbols) != model.shift:
+            return model, symbols
 
 
 def _backwards(model, symbols):
@@ -203,6 +231,22 @@ SHIFT = Exercise(
             _backwards,
             "You compare a prediction with symbols before it. A shift of 1 compares the prediction at t with the "
             "symbol at t + 1.",
+        ),
+        Misconception(
+            "counts",
+            _by_count,
+            "You compare how many predictions agree. Larger shifts leave fewer pairs: compare the shares.",
+        ),
+        Misconception(
+            "rolled",
+            _rolled,
+            "roll brings the first symbols round to the end, where they are compared with predictions that have "
+            "nothing to do with them.",
+        ),
+        Misconception(
+            "first text alone",
+            _first_text,
+            "You look at the first text alone. The share is over all of them.",
         ),
         Misconception(
             "least likely",

@@ -7,6 +7,12 @@ from attention_course.exercises.cache import kept, step
 WRONG = {
     "cache.kept": {
         "all": lambda n_tokens, window, n_sinks: torch.arange(n_tokens),
+        "negative places": lambda n_tokens, window, n_sinks: torch.tensor(
+            sorted({*range(min(n_sinks, n_tokens)), *range(n_tokens - window, n_tokens)}), dtype=torch.long
+        ),
+        "the last of no places": lambda n_tokens, window, n_sinks: torch.tensor(
+            sorted({*range(min(n_sinks, n_tokens)), *list(range(n_tokens))[-window:]}), dtype=torch.long
+        ),
         "one sink": lambda n_tokens, window, n_sinks: kept(n_tokens, window, 1),
         "two sinks": lambda n_tokens, window, n_sinks: kept(n_tokens, window, 2),
         "counted from 1": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks) + 1,
@@ -26,7 +32,7 @@ WRONG = {
 RIGHT = {
     "cache.kept": {
         "a set": lambda n_tokens, window, n_sinks: torch.tensor(
-            sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)})
+            sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)}), dtype=torch.long
         ),
     },
     "cache.step": {

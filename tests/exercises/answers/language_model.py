@@ -55,6 +55,13 @@ RIGHT = {
         ),
     },
     "language_model.shift": {
+        "only what has a target is read": lambda model, symbols: max(
+            range(3),
+            key=lambda k: (model(symbols[:, : symbols.size(1) - k]).argmax(-1) == symbols[:, k:]).float().mean(),
+        ),
+        "text by text": lambda model, symbols: shift_of(
+            lambda symbols: torch.cat([model(text[None]) for text in symbols]), symbols
+        ),
         "a tensor": lambda model, symbols: int(
             torch.stack(
                 [
