@@ -157,6 +157,21 @@ def _two_lines_wrong(tokens, attention, feed_forward, norm_1, norm_2):
     return feed_forward(norm_2(tokens))
 
 
+def _second_norm_on_the_stream(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = tokens + attention(norm_1(tokens))
+    tokens = norm_2(tokens)
+    return tokens + feed_forward(tokens)
+
+
+def _second_norm_missing(tokens, attention, feed_forward, norm_1, norm_2):
+    tokens = tokens + attention(norm_1(tokens))
+    return tokens + feed_forward(tokens)
+
+
+def _norms_exchanged(tokens, attention, feed_forward, norm_1, norm_2):
+    return pre_norm_block(tokens, attention, feed_forward, norm_2, norm_1)
+
+
 def _no_residuals(tokens, attention, feed_forward, norm_1, norm_2):
     return feed_forward(norm_2(attention(norm_1(tokens))))
 
@@ -203,6 +218,22 @@ PRE_NORM = Exercise(
             "selves: only the layer should see the norm.",
         ),
         Misconception(
+            "norm on the stream in the second half",
+            _second_norm_on_the_stream,
+            "Attention is right now. In the second half the tokens are replaced by their normalised selves, and the "
+            "update is added to those: only the layer should see the norm.",
+        ),
+        Misconception(
+            "no norm before the feed-forward",
+            _second_norm_missing,
+            "The feed-forward layer reads the stream as it is. Its norm is missing.",
+        ),
+        Misconception(
+            "norms exchanged",
+            _norms_exchanged,
+            "Everything is in its place but the norms, which are exchanged: the first belongs to attention.",
+        ),
+        Misconception(
             "no residuals",
             _no_residuals,
             "Nothing is added: each layer replaces what it read.",
@@ -236,9 +267,9 @@ PRE_NORM = Exercise(
 # --- parameters of a block ---------------------------------------------------------------------------
 
 
-def count_parameters(d_model, n_heads, d_inner):
+def count_parameters(d_model, n_heads, d_hidden):
     attention = 4 * d_model**2 + 4 * d_model
-    feed_forward = 2 * d_model * d_inner + d_inner + d_model
+    feed_forward = 2 * d_model * d_hidden + d_hidden + d_model
     return attention + feed_forward + 2 * 2 * d_model
 
 
@@ -256,6 +287,11 @@ PARAMETERS = Exercise(
             "no biases",
             lambda d, h, f: 4 * d**2 + 2 * d * f + 4 * d,
             "The biases of the linear layers are missing: each has one for every output.",
+        ),
+        Misconception(
+            "matrices alone",
+            lambda d, h, f: 4 * d**2 + 2 * d * f,
+            "You counted the matrices alone: biases and norms are missing.",
         ),
         Misconception(
             "times the heads",
@@ -281,12 +317,12 @@ PARAMETERS = Exercise(
         Misconception(
             "four times d_model",
             lambda d, h, f: count_parameters(d, h, 4 * d),
-            "You took 4 d_model for the inner width. Here it is d_inner.",
+            "You took 4 d_model hidden units. Here there are d_hidden.",
         ),
         Misconception(
             "one of two",
             lambda d, h, f: count_parameters(d, h, f) - d * f - d,
-            "The feed-forward layer has two matrices: up to d_inner, and back.",
+            "The feed-forward layer has two matrices: up to d_hidden, and back.",
         ),
     ),
 )

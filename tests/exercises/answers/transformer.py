@@ -24,9 +24,6 @@ WRONG = {
         "one norm for both": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
             tokens, attention, feed_forward, norm_1, norm_1
         ),
-        "norms exchanged": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
-            tokens, attention, feed_forward, norm_2, norm_1
-        ),
         "no norms": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
             tokens, attention, feed_forward, lambda x: x, lambda x: x
         ),
