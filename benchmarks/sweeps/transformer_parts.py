@@ -34,6 +34,7 @@ PATIENCE = [
     {"experiment": "code book, 2 blocks", "without": "attention", "times": 4, "peak_lr": 0.01},
     {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.001},
     {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.0003},
+    {"experiment": "sorting, 8 blocks", "without": "residual", "times": 4, "peak_lr": 0.0001},
 ]
 
 
@@ -104,7 +105,7 @@ TASKS = {"sorting": sorting, "code book": code_book}
 
 
 def run() -> dict:
-    """Every model at every rate, and at its best rate with more seeds; then some with more steps."""
+    """Every model at every rate, and at its best rate with more seeds; then norms at the largest rate, and patience."""
     results = []
     for experiment, changes in EXPERIMENTS.items():
         settings = COMMON | changes
@@ -124,8 +125,20 @@ def run() -> dict:
             "patience": PATIENCE,
         },
         "results": results,
+        "largest_rate": _at_the_largest_rate(),
         "patience": _with_patience(),
     }
+
+
+def _at_the_largest_rate() -> list[dict]:
+    """With and without norms, every seed: one seed alone would call a model lost that learns from another."""
+    return [
+        {"experiment": experiment, "without": without}
+        | _train_and_test(COMMON | changes, without, PEAK_LRS[-1], seed)
+        for experiment, changes in EXPERIMENTS.items()
+        for without in (None, "norm")
+        for seed in SEEDS
+    ]
 
 
 def _with_patience() -> list[dict]:

@@ -36,6 +36,19 @@ def test_every_model_has_every_rate_and_more_seeds_at_the_one_that_fits_best(swe
             assert [run["seed"] for run in runs if run["peak_lr"] == best] == sweep.SEEDS
 
 
+def test_the_largest_rate_has_every_seed_with_and_without_norms(sweep):
+    record = recorded.load("transformer_parts")
+    made = [(run["experiment"], run["without"], run["peak_lr"], run["seed"]) for run in record["largest_rate"]]
+    rate = sweep.PEAK_LRS[-1]
+    assert made == [
+        (experiment, without, rate, seed)
+        for experiment in sweep.EXPERIMENTS
+        for without in (None, "norm")
+        for seed in sweep.SEEDS
+    ]
+    assert all(run in record["results"] for run in record["largest_rate"] if run["seed"] == sweep.SEEDS[0])
+
+
 def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     small = {"task": "code book", "n_symbols": 5, "n_blocks": 1, "steps": 4}
     monkeypatch.setattr(sweep, "EXPERIMENTS", {"small": small})
@@ -46,6 +59,7 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "PATIENCE", [longer])
     made = sweep.run()
     assert [run | longer for run in made["patience"]] == made["patience"]
+    assert [run["without"] for run in made["largest_rate"]] == [None, "norm"]
     results = made["results"]
     assert [run["without"] for run in results] == list(sweep.WIDTHS)
     form = recorded.load("transformer_parts")["results"][0].keys()
@@ -116,9 +130,13 @@ def test_what_is_missing_is_missing(sweep):
 
 
 def test_blocks_with_a_missing_part_have_as_many_parameters_but_where_said(sweep):
-    def size(without):
-        return sum(parameter.numel() for parameter in sweep.Stack(26, 2, without).blocks.parameters())
+    def sizes(without):
+        stack = sweep.Stack(26, 2, without)
+        return [sum(parameter.numel() for parameter in part.parameters()) for part in (stack.blocks, stack)]
 
     for without in sweep.WIDTHS:
-        share = size(without) / size(None)
-        assert share < 0.36 if without == "feed-forward, no wider" else abs(share - 1) < 0.03
+        blocks, whole = (mine / its for mine, its in zip(sizes(without), sizes(None), strict=True))
+        if without == "feed-forward, no wider":
+            assert blocks < 0.36
+        else:
+            assert abs(blocks - 1) < 0.03 and abs(whole - 1) < 0.08
