@@ -24,7 +24,7 @@ from attention_course.positions import RotaryAttention
 RESULTS = Path(__file__).parent / "results" / "layers.json"
 SHAPES = [(1, 512), (8, 512), (1, 1024), (1, 2048), (1, 4096)]  # (batch, tokens)
 D_MODEL, N_HEADS = 512, 8
-SMALL = {"d_model": 64, "n_heads": 4, "n_layers": 3}  # the masking chapter's
+SMALL = {"d_model": 64, "n_heads": 4, "n_layers": 3}  # the language model lesson's
 LARGE = {"d_model": 512, "n_heads": 8, "n_layers": 6}
 GENERATIONS = [(SMALL, 1), (LARGE, 1), (LARGE, 8)]  # (model, batch)
 N_WRITTEN = 256
