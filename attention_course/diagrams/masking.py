@@ -91,8 +91,9 @@ def corners(top_left: Tensor, bottom_right: Tensor) -> Diagram:
     side = (478 - 66 - 18) / 2 / n_keys
     picture = Diagram(
         f"{n_queries} new queries, and the keys of {n_keys} tokens, of which {n_kept} were kept from before. Two grids "
-        "of weights. In the top-left corner the first new query sees the first kept key alone, and the last key is "
-        "seen by nobody. In the bottom-right corner every new query sees all kept keys and the last one sees all keys.",
+        "of weights. In the top-left corner the first new query sees the first kept key alone, and nobody "
+        f"sees the last {n_kept} keys. In the bottom-right corner every new query sees all kept keys and the last one "
+        "sees all keys.",
         height=104 + 32 * n_queries,
     )
     for x, title, weights in ((66, "top left", top_left), (84 + side * n_keys, "bottom right", bottom_right)):
@@ -119,8 +120,9 @@ def reaches(maps: Mapping[str, Tensor]) -> Diagram:
     cell = 192 / n
     picture = Diagram(
         f"{len(maps)} maps of influence: {', '.join(maps)}. A row is a prediction, a column a token. Influence of the "
-        "token itself and of earlier ones is blue, influence of later ones orange with a dash.",
-        height=32 + 2 * 240 - 8,
+        "token itself and of earlier ones is blue, influence of later ones orange with a dash. Each row is divided by "
+        "its largest influence, and the square root is taken, so that weak influence shows.",
+        height=552,
     )
     for number, (name, influence) in enumerate(maps.items()):
         x, top = 26 + (number % 2) * 240, 240 * (number // 2)
@@ -128,5 +130,12 @@ def reaches(maps: Mapping[str, Tensor]) -> Diagram:
         signed = share.tril() - share.triu(1)
         picture.text(x + 96, top + 11, name, anchor="middle", bold=True)
         picture.tensor(x, top + 26, signed, name=name, cell=cell, largest=1)
-    picture.text(240, 498, "blue: the past and itself; orange: the future", anchor="middle", quiet=True)
+    for line, words in enumerate(
+        (
+            "each row is a prediction, each column a token",
+            "blue: the past and itself; orange: the future",
+            "square root of the share of the row's largest",
+        )
+    ):
+        picture.text(240, 498 + 22 * line, words, anchor="middle", quiet=True)
     return picture

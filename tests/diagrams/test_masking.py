@@ -57,14 +57,15 @@ def test_both_corners_show_the_weights_of_pytorch():
     cells = drawn(picture)
     assert same(cells["top left"], by_flag) and same(cells["bottom right"], by_corner)
     written = texts(picture)
+    assert "nobody sees the last 2 keys" in picture.alt and not by_flag[:, -2:].any()
     assert [written.count(word) for word in ("token 2", "token 3", "token 5", "kept", "new")] == [0, 1, 1, 2, 2]
 
 
 def test_influence_of_the_future_is_negative():
     influence = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
-    cells = torch.tensor(
-        drawn(diagrams.reaches({name: influence * scale for scale, name in enumerate("abcd", 1)}))["b"]
-    )
+    picture = diagrams.reaches({name: influence * scale for scale, name in enumerate("abcd", 1)})
+    cells = torch.tensor(drawn(picture)["b"])
+    assert "square root of the share of the row's largest" in texts(picture)
     share = (influence / influence.amax(1, keepdim=True)).sqrt().double()
     assert torch.allclose(cells.tril(), share.tril(), atol=1e-3)
     assert torch.allclose(cells.triu(1), -share.triu(1), atol=1e-3) and (cells.triu(1) < 0).any()
