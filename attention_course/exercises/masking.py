@@ -178,33 +178,46 @@ WINDOW = Exercise(
 
 
 class _AveragingModel:
-    """Each token averages vectors of the tokens before it and of itself. What leaks moves one of its logits alone."""
+    """Each token averages vectors of the tokens before it and of itself. A leak moves one logit alone.
 
-    def __init__(self, mask, n_symbols, generator):
+    Args:
+        leaks: `(place, later place, first symbol)`: the first sees the second in texts that begin with this symbol.
+    """
+
+    def __init__(self, leaks, n_tokens, n_symbols, generator):
+        self.leaks = leaks
         self.vectors = normal(generator, n_symbols, n_symbols)
-        self.mask = mask.float()
+        self.past = torch.ones(n_tokens, n_tokens).tril()
+        self.past /= self.past.sum(-1, keepdim=True)
+        self.future = torch.zeros(n_symbols, n_tokens, n_tokens)
+        for place, later, first in leaks:
+            self.future[first, place, later] = 1
         self.moved = torch.arange(n_symbols) == integer(0, n_symbols - 1, generator)
 
     def __call__(self, symbols):
-        past, future = self.mask.tril(), self.mask.triu(1)
         vectors = self.vectors[symbols]  # (batch, n_tokens, n_symbols)
-        return past @ vectors / past.sum(-1, keepdim=True) + future @ (vectors * self.moved)
+        return self.past @ vectors + self.future[symbols[:, 0]] @ (vectors * self.moved)
 
     def __repr__(self):
-        seen = {row: columns.nonzero().flatten().tolist() for row, columns in enumerate(self.mask)}
-        return f"a model whose tokens see {seen}"
+        return "a model: " + ", ".join(
+            f"place {place} sees {later} in a text that begins with {first}" for place, later, first in self.leaks
+        )
 
 
 def leaking_positions(model, symbols, n_symbols):
     return _positions_that_change(model, symbols, n_symbols, lambda t, place: place > t, lambda t, place: place == t)
 
 
-def _positions_that_change(model, symbols, n_symbols, changed, watched, size=torch.abs):
+def _next_symbol(symbols, n_symbols):
+    return (symbols + 1) % n_symbols
+
+
+def _positions_that_change(model, symbols, n_symbols, changed, watched, size=torch.abs, new=_next_symbol):
     """For each position t: whether logits at the watched places change with the symbols at the changed ones."""
     place = torch.arange(symbols.size(1))
     leaks = []
     for t in range(symbols.size(1)):
-        other = torch.where(changed(t, place), (symbols + 1) % n_symbols, symbols)
+        other = torch.where(changed(t, place), new(symbols, n_symbols), symbols)
         difference = size(model(other) - model(symbols))[:, watched(t, place)]
         leaks.append(bool((difference > 1e-6).any()))
     return torch.tensor(leaks)
@@ -218,11 +231,15 @@ def _one_ahead_and_upwards(model, symbols, n_symbols):
 
 def _leak_inputs(size, generator):
     n_tokens, n_symbols = size + 4, size + 2
-    mask = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril()
-    nearest, farthest, between = torch.randperm(n_tokens - 3, generator=generator)[:3]
-    mask[nearest, nearest + 1] = mask[farthest, -1] = mask[between, -2] = True
-    symbols = torch.randint(n_symbols, ((2, 3, 1)[size % 3], n_tokens), generator=generator)
-    return _AveragingModel(mask, n_symbols, generator), symbols, n_symbols
+    n_texts = (2, 3, 1)[size % 3]
+    symbols = torch.randint(n_symbols, (n_texts, n_tokens), generator=generator)
+    symbols[:, 0] = torch.randperm(n_symbols, generator=generator)[:n_texts]  # no two texts begin alike
+    nearest, farthest, between = torch.randperm(n_tokens - 3, generator=generator)[:3].tolist()
+    leaks = [
+        (place, later, int(symbols[integer(0, n_texts - 1, generator), 0]))  # each in one text alone
+        for place, later in ((nearest, nearest + 1), (farthest, n_tokens - 1), (between, n_tokens - 2))
+    ]
+    return _AveragingModel(leaks, n_tokens, n_symbols, generator), symbols, n_symbols
 
 
 LEAKS = Exercise(
@@ -266,6 +283,32 @@ LEAKS = Exercise(
             ),
             "You changed only the last symbol, and miss a position that looks ahead less far. (And the last position "
             "may depend on it: it has no future.)",
+        ),
+        Misconception(
+            "watches the whole past",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model, symbols, n_symbols, lambda t, place: place > t, lambda t, place: place <= t
+            ),
+            "You watched every place up to t. A leak at an earlier place is then counted at t too, where there may be "
+            "none. Watch position t alone.",
+        ),
+        Misconception(
+            "watches the first text",
+            lambda model, symbols, n_symbols: leaking_positions(model, symbols[:1], n_symbols),
+            "You watched the first text of the batch only. A model may leak in one text and not in another.",
+        ),
+        Misconception(
+            "replaces the future by 0",
+            lambda model, symbols, n_symbols: _positions_that_change(
+                model,
+                symbols,
+                n_symbols,
+                lambda t, place: place > t,
+                lambda t, place: place == t,
+                new=lambda symbols, n_symbols: torch.zeros_like(symbols),
+            ),
+            "You replaced the future by 0. Where a symbol was 0 before, it did not change, and what depends on it is "
+            "missed. (Random symbols have the same fault: now and then they are the old ones.)",
         ),
         Misconception(
             "watches the future",

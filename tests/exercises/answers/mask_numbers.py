@@ -40,6 +40,9 @@ RIGHT = {
         "by hand": lambda scores, mask: (lambda e: e / e.sum(-1, keepdim=True).clamp_min(1e-30))(
             (scores - scores.masked_fill(~mask, -1e9).amax(-1, True)).clamp(max=0).exp() * mask
         ),
+        "minus infinity and nan_to_num": lambda scores, mask: (
+            scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
+        ),
         "a large finite fill": lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) * mask,
     },
     "mask_numbers.front": {

@@ -65,6 +65,13 @@ WRONG = {
         "first logit": lambda model, symbols, n: _leaks(
             model, symbols, n, lambda change: change[:, 0].abs().max() > 1e-6
         ),
+        "last text": lambda model, symbols, n: leaking_positions(model, symbols[-1:], n),
+        "mean over texts": lambda model, symbols, n: _leaks(
+            model, symbols, n, lambda change: change.mean(0).max() > 1e-6
+        ),
+        "texts that all leak": lambda model, symbols, n: _leaks(
+            model, symbols, n, lambda change: (change.abs() > 1e-6).any(-1).all()
+        ),
         "five symbols": lambda model, symbols, n: leaking_positions(model, symbols, 5),
         "floats": lambda model, symbols, n: leaking_positions(model, symbols, n).float(),
         "indices": lambda model, symbols, n: leaking_positions(model, symbols, n).nonzero()[:, 0],
@@ -88,6 +95,9 @@ RIGHT = {
     "masking.leaks": {
         "list of booleans": lambda model, symbols, n: leaking_positions(model, symbols, n).tolist(),
         "list of tensors": lambda model, symbols, n: list(leaking_positions(model, symbols, n)),
+        "text by text": lambda model, symbols, n: torch.stack(
+            [leaking_positions(model, text[None], n) for text in symbols]
+        ).any(0),
         "exactly equal": lambda model, symbols, n: _leaks(model, symbols, n, torch.any),
         "two symbols further": lambda model, symbols, n: _leaks(model, symbols, n, torch.any, step=2),
     },
