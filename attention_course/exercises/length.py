@@ -158,6 +158,14 @@ PARTS = Exercise(
             "You divided all frequencies: that is position interpolation.",
         ),
         Misconception(
+            "share by the pair's number",
+            lambda frequency, length, factor, low, high: _blend(
+                torch.linspace(1, 0, len(frequency)), frequency, factor
+            ),
+            "Your share falls evenly with the pair's number. It is to grow evenly with the turns that the pair makes "
+            "within the trained length.",
+        ),
+        Misconception(
             "multiplies",
             lambda frequency, length, factor, low, high: _blend(
                 _share(frequency, length, low, high), frequency, 1 / factor

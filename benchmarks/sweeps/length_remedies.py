@@ -1,4 +1,4 @@
-"""What helps beyond the trained length: far keys hidden, slower turns, a short fine-tuning. For the page `length`."""
+"""What helps beyond the trained length: far keys hidden or clipped, slower turns, tuning. For the page `length`."""
 
 import math
 
@@ -53,8 +53,9 @@ class Turning(Mechanism):
         super().__init__()
         self.frequency = frequency
 
-    def turn(self, tokens):
-        angle = torch.arange(tokens.size(-2))[:, None] * self.frequency
+    def turn(self, tokens, place=None):
+        place = torch.arange(tokens.size(-2)) if place is None else place
+        angle = place[:, None] * self.frequency
         even, odd = tokens[..., 0::2], tokens[..., 1::2]
         turned = [even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()]
         return torch.stack(turned, dim=-1).flatten(-2)
@@ -63,9 +64,28 @@ class Turning(Mechanism):
         return scaled_dot_product_attention(self.turn(query), self.turn(key), value, mask, **options)
 
 
+class Clipped(Turning):
+    """RoPE that scores each distance beyond the `farthest` as if it were that."""
+
+    def __init__(self, frequency: torch.Tensor, farthest: int):
+        super().__init__(frequency)
+        self.farthest = farthest
+
+    def forward(self, query, key, value, mask=None, **options):
+        place = torch.arange(query.size(-2))
+        distance = place[:, None] - place
+        scores = torch.where(distance > self.farthest, self._far(query, key), self.turn(query) @ self.turn(key).mT)
+        weights = (scores / math.sqrt(query.size(-1))).masked_fill(distance < 0, -math.inf).softmax(-1)
+        return weights @ value, weights
+
+    def _far(self, query, key):
+        """Scores of all queries and keys as if they stood `farthest` places apart."""
+        return self.turn(query, torch.tensor([self.farthest])) @ key.mT
+
+
 def run() -> dict:
     """The same models with far keys hidden, and the rotary ones with other turns."""
-    hidden, turned, farthest = [], [], []
+    hidden, clipped, turned, farthest, scores = [], [], [], [], []
     for method in HIDDEN:
         for seed in SEEDS:
             model, make = _trained(method, seed)
@@ -76,8 +96,17 @@ def run() -> dict:
             if method == "rotary":
                 turned += _turn_otherwise(model, make, seed)
                 farthest += _untrained_distances(model, make, seed)
+                clipped.append({"seed": seed, "accuracy": lengths.score(_clipped(model), make)["accuracy"]})
+                scores.append({"seed": seed} | _scores(model, make))
     settings = SETTINGS | {"seeds": SEEDS, "tuning_steps": TUNING}
-    return {"settings": settings, "hidden": hidden, "turned": turned, "farthest": farthest}
+    return {
+        "settings": settings,
+        "hidden": hidden,
+        "clipped": clipped,
+        "turned": turned,
+        "farthest": farthest,
+        "scores": scores,
+    }
 
 
 def _trained(method, seed):
@@ -124,11 +153,23 @@ def _turn_otherwise(trained, make, seed) -> list[dict]:
 
 
 def _copied(trained, way) -> CausalLanguageModel:
-    """The trained model with other turns: RoPE has no parameters, so all weights fit."""
+    """The trained model with other turns."""
+    return _with_attention(trained, Turning(_frequencies(way)))
+
+
+def _clipped(trained) -> CausalLanguageModel:
+    """The trained model, in which no distance is longer than the longest of the training."""
+    return _with_attention(trained, Clipped(_frequencies("as trained"), SETTINGS["train_length"] - 1)).eval()
+
+
+def _frequencies(way):
+    return frequencies(way, SETTINGS["d_model"] // SETTINGS["n_heads"], SETTINGS["train_length"], SETTINGS["factor"])
+
+
+def _with_attention(trained, attention) -> CausalLanguageModel:
+    """RoPE has no parameters, so all weights fit."""
     sizes = [SETTINGS[name] for name in ("d_model", "n_heads", "n_layers")]
-    d_head = SETTINGS["d_model"] // SETTINGS["n_heads"]
-    turns = Turning(frequencies(way, d_head, SETTINGS["train_length"], SETTINGS["factor"]))
-    model = CausalLanguageModel(SETTINGS["n_symbols"] + 1, *sizes, attention=turns)
+    model = CausalLanguageModel(SETTINGS["n_symbols"] + 1, *sizes, attention=attention)
     model.load_state_dict(trained.state_dict())
     return model
 
@@ -142,6 +183,33 @@ def _untrained_distances(model, make, seed) -> list[dict]:
         result = {"seed": seed, "query": query, "distance": far.argmax().item() + length, "weight": far.max().item()}
         results.append(result | {"weight": round(result["weight"], 4)})
     return results
+
+
+def _scores(model, make) -> dict:
+    """Of the head that looks back: how strong its pairs are, and its mean score at each distance."""
+    generator = torch.Generator().manual_seed(SETTINGS["test_seed"])
+    symbols = make(SETTINGS["test_examples"], SETTINGS["train_length"], generator).symbols
+    strength, score = score_by_distance(model, symbols, looking_head(model, make), SETTINGS["test_length"])
+    rounded = [[round(number, 3) for number in numbers.tolist()] for numbers in (strength, score)]
+    return dict(zip(("strength", "score"), rounded, strict=True))
+
+
+@torch.no_grad()
+def score_by_distance(model, symbols, head, n_distances):
+    """A head's mean score as the sum of one cosine a pair: the cosines' strengths `(d_head / 2,)`, and the sum.
+
+    Queries and keys are taken before they are turned. Each pair of features is a complex number, which RoPE turns.
+    """
+    layer, head = divmod(head, SETTINGS["n_heads"])
+    seen = []
+    mechanism = model.blocks[layer].attention.attention
+    hook = mechanism.register_forward_pre_hook(lambda module, inputs: seen.extend(inputs[:2]))
+    model(symbols)
+    hook.remove()
+    query, key = (torch.complex(tokens[:, head, 1:, 0::2], tokens[:, head, 1:, 1::2]).mean((0, 1)) for tokens in seen)
+    pair = query * key.conj() / math.sqrt(2 * len(query))
+    angle = torch.arange(n_distances)[:, None] * _frequencies("as trained")
+    return pair.abs(), (pair * torch.polar(torch.ones_like(angle), angle)).real.sum(1)
 
 
 def looking_head(model, make) -> int:

@@ -36,6 +36,8 @@ SEEDS = [0, 1, 2]
 # What is trained besides: without a start symbol to count from, and looking back less or more far.
 WITHOUT_START = ["none", "alibi"]
 OTHER_DISTANCES = {"alibi": [1, 2]}
+# Rates beyond the grid, for the method that fits badly at all of them.
+HIGHER_LRS = {"alibi": [0.02, 0.03]}
 
 
 class RandomStart(nn.Module):
@@ -61,6 +63,8 @@ def run() -> dict:
         rate = results[-1]["peak_lr"]
         for distance in OTHER_DISTANCES.get(method, []):
             results += [_train_and_test(method, rate, seed, distance, start_symbol=False) for seed in SEEDS]
+        for higher in HIGHER_LRS.get(method, []):
+            results += [_train_and_test(method, higher, seed, SETTINGS["distance"], False) for seed in SEEDS]
     settings = SETTINGS | {"peak_lrs": PEAK_LRS, "seeds": SEEDS}
     return {"settings": settings, "results": results}
 

@@ -21,6 +21,8 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     assert made == [(seed, *pair) for seed in sweep.SEEDS for pair in tested]
     made = [(run["seed"], run["query"]) for run in record["farthest"]]
     assert made == [(seed, query) for seed in sweep.SEEDS for query in sweep.SETTINGS["queries"]]
+    for part in ("clipped", "scores"):
+        assert [run["seed"] for run in record[part]] == sweep.SEEDS
 
 
 def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
@@ -30,7 +32,7 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "TUNING", {"as trained": [0], "interpolated": [0, 1]})
     monkeypatch.setattr(sweep, "SEEDS", [0])
     made, record = sweep.run(), recorded.load("length_remedies")
-    for part in ("hidden", "turned", "farthest"):
+    for part in ("hidden", "clipped", "turned", "farthest", "scores"):
         assert made[part][0].keys() == record[part][0].keys()
         assert made[part][-1].keys() == record[part][-1].keys()
     assert len(made["hidden"]) == 3 and len(made["turned"]) == 3 and len(made["farthest"]) == 2
@@ -44,6 +46,42 @@ def test_with_the_trained_frequencies_it_is_rope(sweep):
     mine.load_state_dict(theirs.state_dict())
     symbols = torch.randint(5, (2, 40))
     torch.testing.assert_close(mine(symbols)[0], theirs(symbols)[0], atol=1e-4, rtol=0)
+
+
+def _untrained(attention):
+    torch.manual_seed(0)
+    return CausalLanguageModel(5, 64, 4, 2, attention=attention)
+
+
+def test_clipped_scores_a_long_distance_as_the_longest_and_a_shorter_one_as_rope(sweep):
+    frequency = sweep.frequencies("as trained", 16, 32, 8)
+    query, key, value = torch.randn(3, 1, 1, 9, 16).unbind(0)
+    _, weights = sweep.Clipped(frequency, 5)(query, key, value)
+    scores = torch.full((9, 9), -math.inf, dtype=torch.float64)
+    for late in range(9):
+        for early in range(late + 1):
+            angle = min(late - early, 5) * frequency.double()
+            even, odd = query[0, 0, late, 0::2].double(), query[0, 0, late, 1::2].double()
+            turned = torch.stack([even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()], -1)
+            scores[late, early] = turned.flatten() @ key[0, 0, early].double() / 4
+    torch.testing.assert_close(weights[0, 0].double(), scores.softmax(-1), atol=1e-5, rtol=0)
+
+
+def test_the_sum_of_cosines_is_the_mean_score_of_all_queries_with_all_keys(sweep):
+    turning = sweep.Turning(sweep.frequencies("as trained", 16, 32, 8))
+    model = _untrained(turning)
+    symbols = torch.randint(5, (3, 12))
+    strength, score = sweep.score_by_distance(model, symbols, 6, 50)
+    block = model.blocks[1].attention
+    seen = []
+    block.attention.register_forward_pre_hook(lambda module, inputs: seen.extend(inputs[:2]))
+    model(symbols)
+    query, key = (tokens[:, 2, 1:].flatten(0, 1).detach() for tokens in seen)
+    for distance in (0, 4, 49):
+        place = torch.full((len(query),), distance)
+        mean = (turning.turn(query, place) @ key.T).mean() / 4
+        torch.testing.assert_close(score[distance], mean, atol=1e-5, rtol=1e-4)
+    assert strength.shape == (8,) and (strength > 0).all()
 
 
 def test_each_way_slows_the_pairs_it_says(sweep):

@@ -22,7 +22,8 @@ def test_every_method_has_every_rate_and_more_seeds_at_the_one_that_fits_best(sw
             run for run in results if (run["method"], run["start_symbol"], run["distance"]) == (method, start_symbol, 4)
         ]
         first = [run for run in runs if run["seed"] == sweep.SEEDS[0]]
-        assert [run["peak_lr"] for run in first] == sweep.PEAK_LRS
+        higher = [] if start_symbol else sweep.HIGHER_LRS.get(method, [])
+        assert [run["peak_lr"] for run in first] == sweep.PEAK_LRS + higher
         best = min(first, key=lambda run: run["loss"])["peak_lr"]
         assert [run["seed"] for run in runs if run["peak_lr"] == best] == sweep.SEEDS
 
@@ -34,6 +35,7 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     results = sweep.run()["results"]
     assert {result["method"] for result in results} == set(sweep.METHODS)
     assert {result["distance"] for result in results if not result["start_symbol"]} == {3, 1, 2}
+    assert {result["peak_lr"] for result in results if result["method"] == "alibi"} == {0.001, 0.02, 0.03}
     form = recorded.load("position_lengths")["results"][-1].keys()
     for result in results:
         assert result.keys() == form
