@@ -23,6 +23,7 @@ SETTINGS = {
 WARM_UPS = [0, 50]
 RATES = [0.0003, 0.001, 0.003, 0.01]
 SEEDS = [0, 1, 2]
+XAVIER_RATES = [0.0003, 0.001]  # without a warm-up, with larger matrices than nn.Linear draws
 
 
 class Sorter(nn.Module):
@@ -41,7 +42,7 @@ class Sorter(nn.Module):
 
 
 def run() -> dict:
-    """Train with every norm, warm-up, rate and seed; `{"settings": ..., "results": ...}`."""
+    """Train with every norm, warm-up, rate and seed; `{"settings": ..., "results": ..., "xavier_results": ...}`."""
     results = []
     for norm_first in (True, False):
         for warm_up in WARM_UPS:
@@ -50,14 +51,28 @@ def run() -> dict:
                     scores = _train_and_test(norm_first, warm_up, rate, seed)
                     print("pre" if norm_first else "post", warm_up, rate, seed, scores, flush=True)
                     results.append({"norm_first": norm_first, "warm_up": warm_up, "rate": rate, "seed": seed} | scores)
-    return {"settings": SETTINGS | {"warm_ups": WARM_UPS, "rates": RATES, "seeds": SEEDS}, "results": results}
+    varied = {"warm_ups": WARM_UPS, "rates": RATES, "seeds": SEEDS, "xavier_rates": XAVIER_RATES}
+    return {"settings": SETTINGS | varied, "results": results, "xavier_results": _run_xavier()}
 
 
-def _train_and_test(norm_first: bool, warm_up: int, rate: float, seed: int) -> dict:
+def _run_xavier() -> list[dict]:
+    results = []
+    for norm_first in (True, False):
+        for rate in XAVIER_RATES:
+            for seed in SEEDS:
+                scores = _train_and_test(norm_first, 0, rate, seed, xavier=True)
+                print("Xavier", "pre" if norm_first else "post", rate, seed, scores, flush=True)
+                results.append({"norm_first": norm_first, "rate": rate, "seed": seed} | scores)
+    return results
+
+
+def _train_and_test(norm_first: bool, warm_up: int, rate: float, seed: int, xavier: bool = False) -> dict:
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     sizes = (SETTINGS[name] for name in ("n_symbols", "d_model", "n_heads", "n_layers"))
     model = Sorter(*sizes, norm_first)
+    if xavier:
+        _draw_xavier(model.encoder)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1, (step + 1) / (warm_up + 1)))
     losses = []
@@ -69,6 +84,12 @@ def _train_and_test(norm_first: bool, warm_up: int, rate: float, seed: int) -> d
         schedule.step()
         losses.append(loss.item())
     return {"loss": round(sum(losses[-SETTINGS["last_steps"] :]) / SETTINGS["last_steps"], 4)} | _test(model)
+
+
+def _draw_xavier(model: nn.Module):
+    for parameter in model.parameters():
+        if parameter.dim() == 2:
+            nn.init.xavier_normal_(parameter)
 
 
 def _loss(model: nn.Module, batch: int, generator: torch.Generator) -> Tensor:

@@ -12,6 +12,7 @@ from attention_course.transformer import Encoder
 def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     record = recorded.load("transformer_depth")
     varied = {"warm_ups": sweep.WARM_UPS, "rates": sweep.RATES, "seeds": sweep.SEEDS}
+    varied |= {"xavier_rates": sweep.XAVIER_RATES}
     assert record["settings"] == sweep.SETTINGS | varied
     made = [(run["norm_first"], run["warm_up"], run["rate"], run["seed"]) for run in record["results"]]
     assert made == [
@@ -21,6 +22,9 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
         for rate in sweep.RATES
         for seed in sweep.SEEDS
     ]
+    assert [(run["norm_first"], run["rate"], run["seed"]) for run in record["xavier_results"]] == [
+        (norm_first, rate, seed) for norm_first in (True, False) for rate in sweep.XAVIER_RATES for seed in sweep.SEEDS
+    ]
 
 
 def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
@@ -28,11 +32,27 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "SETTINGS", sweep.SETTINGS | small)
     monkeypatch.setattr(sweep, "SEEDS", [0])
     monkeypatch.setattr(sweep, "RATES", [0.001])
-    results = sweep.run()["results"]
-    form = recorded.load("transformer_depth")["results"][0].keys()
-    assert [run.keys() for run in results] == [form] * 4
+    monkeypatch.setattr(sweep, "XAVIER_RATES", [0.001])
+    made = sweep.run()
+    results, xavier_results = made["results"], made["xavier_results"]
+    record = recorded.load("transformer_depth")
+    assert [run.keys() for run in results] == [record["results"][0].keys()] * 4
+    assert [run.keys() for run in xavier_results] == [record["xavier_results"][0].keys()] * 2
     # Nothing is learned in three steps: near the logarithm of the number of symbols.
-    assert all(1.5 < run["loss"] < 4.5 for run in results)
+    assert all(1.5 < run["loss"] < 4.5 for run in results + xavier_results)
+
+
+def test_xavier_draws_the_matrices_of_the_stack_larger(sweep):
+    torch.manual_seed(0)
+    model = sweep.Sorter(16, 64, 4, 2, norm_first=True)
+    embedding = model.embedding.weight.clone()
+    plain = model.encoder.blocks[0].feed_forward[0].weight.std().item()
+    sweep._draw_xavier(model.encoder)
+    drawn = model.encoder.blocks[0].feed_forward[0].weight.std().item()
+    # Xavier's variance is 2 / (64 + 256); nn.Linear's is 1 / (3 * 64).
+    assert abs(plain - (1 / 192) ** 0.5) < 0.003
+    assert abs(drawn - (2 / 320) ** 0.5) < 0.003
+    assert torch.equal(model.embedding.weight, embedding)
 
 
 def test_a_warm_up_starts_low_and_ends_at_the_rate(sweep, monkeypatch):
