@@ -12,8 +12,13 @@ def gated_width(d_model, multiple):
 
 def _width_inputs(size, generator):
     d_model, multiple = integer(8 * size, 40 * size, generator), integer(2, 8 * size, generator)
-    # Every other width is a multiple already, and must not be rounded up once more.
-    return (3 * multiple * d_model if size % 2 else d_model), multiple
+    # Of three widths one is a multiple already, and one is a multiple once its decimals are dropped.
+    if size % 3 == 1:
+        d_model = 3 * multiple * d_model
+    elif size % 3 == 2:
+        d_model = 3 * d_model + 1
+        multiple = 8 * d_model // 3
+    return d_model, multiple
 
 
 GATED_WIDTH = Exercise(
@@ -45,6 +50,11 @@ GATED_WIDTH = Exercise(
             "two thirds of the width",
             lambda d_model, multiple: -(-(2 * d_model // 3) // multiple) * multiple,
             "You took two thirds of d_model. The layer without a gate has 4 d_model units: two thirds of those.",
+        ),
+        Misconception(
+            "does not drop the decimals",
+            lambda d_model, multiple: -(-8 * d_model // (3 * multiple)) * multiple,
+            "You rounded up from the exact two thirds. Drop what stands behind the decimal point first.",
         ),
         Misconception(
             "nearest multiple",

@@ -13,7 +13,7 @@ PEAK_RATES = [0.003, 0.01, 0.03]
 SEEDS = [0, 1, 2]
 # What differs from a block with layer norm, GELU and biases, whose readout is a matrix of its own.
 VARIANTS = {
-    "as in GPT-2, untied": {},
+    "unchanged": {},
     "RMSNorm": {"rms": True},
     "SwiGLU": {"gated": True},
     "no biases": {"bias": False},
