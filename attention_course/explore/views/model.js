@@ -25,6 +25,7 @@ const start = (view, data, weights) => {
   let text = data.text;
   let written = 0; // how many characters at the end the model wrote
   let writing = false;
+  let valid = true; // whether the box holds the text
   let changes = noChanges(data.sizes);
   let selected = text.length - 1;
   /** @type {Sight | null} */
@@ -36,7 +37,7 @@ const start = (view, data, weights) => {
     selected = Math.min(selected, sight.symbols.length - 1);
     drawTokens(sight, selected);
     next.draw(sight, selected);
-    next.enable(writing, text.length < data.limit, written > 0);
+    next.enable(writing, valid && text.length < data.limit, valid && written > 0);
     follow(sight, selected);
     const shown = heads.draw(sight, selected);
     cost.textContent = tellCost(sight);
@@ -58,8 +59,9 @@ const start = (view, data, weights) => {
     if (answer) redraw();
     return answer;
   };
-  const read = (/** @type {string} */ typed) => {
-    [text, written, writing, selected] = [typed, 0, false, typed.length - 1];
+  const read = (/** @type {string | null} */ typed) => {
+    [valid, writing] = [typed !== null, false];
+    if (typed !== null) [text, written, selected] = [typed, 0, typed.length - 1];
     update();
   };
   const select = (/** @type {number} */ token) => {
@@ -67,6 +69,7 @@ const start = (view, data, weights) => {
     redraw();
   };
   const write = async (/** @type {number} */ count) => {
+    if (writing) return;
     writing = true;
     for (; writing && count > 0 && text.length < data.limit; count--) {
       const before = text;

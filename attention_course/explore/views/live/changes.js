@@ -22,7 +22,7 @@ const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) =
 export const tellCost = ({ bits, intactBits }) => {
   if (!bits.length) return "A text of one character costs nothing: the model is given the first.";
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
-  return `Your text costs ${now} bits a character; as the model was trained, ${before}.`;
+  return `After its first character your text costs ${now} bits a character; as the model was trained, ${before}.`;
 };
 
 /** @type {(list: number[], item: number, on: boolean) => number[]} */

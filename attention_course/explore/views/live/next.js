@@ -68,7 +68,7 @@ const makeWriting = (parent, sampling, actions) => {
   seed.value = String(sampling.seed);
   seed.addEventListener("input", () => (sampling.seed = Number(seed.value) || 0));
   return (writing, canWrite, canTakeBack) => {
-    one.disabled = many.disabled = writing || !canWrite;
+    one.disabled = many.disabled = !canWrite; // a disabled button loses the focus
     stop.disabled = !writing;
     back.disabled = writing || !canTakeBack;
   };

@@ -7,7 +7,7 @@ import { make } from "../parts/dom.js";
 export const visible = (/** @type {string} */ character) =>
   ({ " ": "␣", "\n": "⏎", "\t": "⇥" })[character] ?? character;
 
-/** @type {(parent: Element, data: ModelData, take: (text: string) => void) => (text: string) => void} */
+/** @type {(parent: Element, data: ModelData, take: (text: string | null) => void) => (text: string) => void} */
 export const makeText = (parent, data, take) => {
   const box = make(parent, "div", "course-live-text");
   const label = make(box, "label");
@@ -29,17 +29,16 @@ export const makeText = (parent, data, take) => {
   const check = () => {
     const text = area.value;
     const unknown = [...new Set(text)].filter((character) => !data.vocabulary.includes(character));
-    const long = text.length > data.limit;
-    area.setAttribute("aria-invalid", String(!text || unknown.length > 0 || long));
     const wrong = unknown.length
-      ? `The model does not know ${unknown.map((character) => `“${character}”`).join(", ")}: nothing below has changed.`
-      : long
-        ? `The text is too long: nothing below has changed.`
+      ? `The model does not know ${unknown.map((character) => `“${visible(character)}”`).join(", ")}`
+      : text.length > data.limit
+        ? "The text is too long"
         : text
           ? ""
-          : "The model needs at least one character.";
-    said.textContent = `${text.length} of ${data.limit} characters. ${wrong}`;
-    if (!wrong) take(text);
+          : "The model needs at least one character";
+    area.setAttribute("aria-invalid", String(wrong !== ""));
+    said.textContent = `${text.length} of ${data.limit} characters. ${wrong && `${wrong}: nothing below has changed.`}`;
+    take(wrong ? null : text);
   };
   area.addEventListener("input", check);
   return (text) => {

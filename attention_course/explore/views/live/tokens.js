@@ -31,7 +31,7 @@ export const makeTokens = (parent, data, select) => {
       button.addEventListener("click", () => select(token));
       buttons.push(button);
     }
-    box.replaceChildren(...buttons.slice(0, symbols.length));
+    while (buttons.length > symbols.length) buttons.pop()?.remove();
     symbols.forEach((symbol, i) => {
       const cost = i ? `${bits[i - 1].toFixed(1)} bits` : "the first";
       buttons[i].textContent = visible(data.vocabulary[symbol]);
