@@ -40,8 +40,8 @@ def course_map(parts: list[dict] | None = None) -> Diagram:
         for lesson in part["lessons"]:
             boxes.append(_draw_lesson(picture, left, y, lesson))
             y += ROW
-    for link, lane in lanes.items():
-        _draw_link(picture, *(boxes[place] for place in link), left - LANE * (lane + 1) - 4)
+    for needed, needing in links:
+        _draw_link(picture, boxes[needed], boxes[needing], left - LANE * (lanes[needed] + 1) - 4)
     return picture
 
 
@@ -58,12 +58,16 @@ def _draw_link(picture: Diagram, needed: Area, needing: Area, x: float):
     picture.arrow((x0, y0 + 6), (x, y0 + 6), (x, y1 - 6), (x1 - 1, y1 - 6))
 
 
-def _lanes(links: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """For each link the lane it runs in, 0 next to the lessons: links that pass the same lesson take two lanes."""
-    lanes: dict[tuple[int, int], int] = {}
-    for start, end in sorted(links, key=lambda link: (link[1] - link[0], link)):
-        taken = {lane for (a, b), lane in lanes.items() if a < end and start < b}
-        lanes[start, end] = next(lane for lane in range(len(links)) if lane not in taken)
+def _lanes(links: list[tuple[int, int]]) -> dict[int, int]:
+    """For each lesson that another one needs the lane of its lines, 0 next to the lessons.
+
+    All lines from one lesson share a lane; lessons whose lines pass the same place have two.
+    """
+    reach = dict(sorted(links))  # to the last of those that need it
+    lanes: dict[int, int] = {}
+    for start, end in sorted(reach.items(), key=lambda link: (link[1] - link[0], link)):
+        taken = {lane for other, lane in lanes.items() if other < end and start < reach[other]}
+        lanes[start] = next(lane for lane in range(len(links)) if lane not in taken)
     return lanes
 
 
