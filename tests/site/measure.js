@@ -35,7 +35,8 @@ async () => {
       .filter((e) => Math.abs((e.clientWidth * e.naturalHeight) / (e.clientHeight * e.naturalWidth) - 1) > 0.02)
       .map((e) => e.alt),
     figures: [...document.querySelectorAll(".cell_output img:not([hidden])")].map(range),
-    formulas: document.querySelectorAll(".math").length,
+    // Those of the glossary's pop-ups are hidden: no font is loaded for them.
+    formulas: [...document.querySelectorAll(".math")].filter((e) => !e.closest(".course-entry")).length,
     unrendered_formulas: [...document.querySelectorAll(".math")].filter((e) => !e.querySelector(".katex-html") || e.querySelector(".katex-error")).map((e) => e.textContent.slice(0, 80)),
     fonts: [...document.fonts].filter((font) => font.status === "loaded").map((font) => font.family.replaceAll('"', "")),
     explorers: document.querySelectorAll(".course-explorer").length,
