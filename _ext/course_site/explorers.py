@@ -5,12 +5,12 @@ import hashlib
 import re
 from pathlib import Path
 
+from rjsmin import jsmin
+
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
 
 MOUNT = Path(__file__).with_name("mount_explorers.js")
-# Said to the type checker and to whoever reads the source, and to no browser.
-COMMENTS = re.compile(r"/\*\*.*?\*/\s*|^ *//[^\n]*\n", re.DOTALL | re.MULTILINE)
 CONTAINER = 'class="course-explorer"'
 WEIGHTS = re.compile(r'"(weights|checkpoint)":"([A-Za-z0-9+/=]+)"')
 LIVE = 'data-view="model"'
@@ -19,20 +19,20 @@ SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
 
 def bundle():
-    """The views and the script that mounts them as one classic script, without their types.
+    """The views and the script that mounts them as one classic script, without comments and spaces.
 
     A page opened from a folder may load scripts, but not modules.
     """
     modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem != "model")
     mount = MOUNT.read_text(encoding="utf-8")
     script = "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
-    return COMMENTS.sub("", script)
+    return jsmin(script)
 
 
 def bundle_model():
     """The live model as a script of its own, which only its pages load, before the other; and so does its worker."""
     script = "\n".join(['"use strict";', f"globalThis.courseModelView = {_call(VIEWS / 'model.js')};", ""])
-    return COMMENTS.sub("", script)
+    return jsmin(script)
 
 
 def _call(path):
