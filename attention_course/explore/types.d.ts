@@ -58,13 +58,15 @@ export type Packed16 = { weights: string; shapes: [name: string, rows: number, c
 export type Matrix32 = { rows: number; columns: number; values: Float32Array };
 export type Parameters = Record<string, Matrix32>;
 
-export type ModelSizes = {
-  blocks: number;
+export type AttentionSizes = {
   heads: number;
   keyHeads: number;
   headWidth: number;
-  base: number | null; // of the angles that queries and keys are turned by, if they are
   epsilon: number; // of the layer norms
+};
+export type ModelSizes = AttentionSizes & {
+  blocks: number;
+  base: number | null; // of the angles that queries and keys are turned by, if they are
   masked: boolean; // whether it was trained with the future hidden
 };
 // What the reader has changed about the model.
@@ -75,11 +77,47 @@ export type Changes = {
   masked: boolean; // whether the future is hidden
 };
 export type Heads = Float32Array[][]; // for each head a row for each query, over the keys that it may attend to
-export type BlockRun = Record<
-  | "attentionNorm" | "query" | "key" | "value" | "turnedQuery" | "turnedKey" | "blended" | "attended" | "middle"
-  | "feedForwardNorm" | "hidden" | "active" | "fed" | "stream",
+export type SelfAttention = Record<
+  "attentionNorm" | "query" | "key" | "value" | "turnedQuery" | "turnedKey" | "blended" | "attended" | "middle",
   Float32Array
 > & { scores: Heads; weights: Heads };
+export type CrossAttention = Record<"crossNorm" | "crossQuery" | "crossBlended" | "crossed" | "afterCross", Float32Array> &
+  Record<"crossScores" | "crossWeights", Heads>;
+export type FedForward = Record<"feedForwardNorm" | "hidden" | "active" | "fed" | "stream", Float32Array>;
+export type BlockRun = SelfAttention & FedForward;
+export type DecoderBlockRun = SelfAttention & CrossAttention & FedForward;
+export type KeysAndValues = { key: Float32Array; value: Float32Array };
+// `first` is how many keys the first query may attend to; each that follows may attend to one more.
+export type Attend = (query: Float32Array, key: Float32Array, value: Float32Array, first: number, off: number[]) => {
+  scores: Heads;
+  weights: Heads;
+  blended: Float32Array;
+};
+// What a block's halves are told: whether it is left out, and which heads are off.
+export type Parts = {
+  apply(name: string, tokens: Float32Array): Float32Array;
+  norm(name: string, tokens: Float32Array): Float32Array;
+  attendToItself(
+    name: string,
+    tokens: Float32Array,
+    how: {
+      start: number; // how many tokens stand before these
+      masked: boolean;
+      out: boolean;
+      off?: number[];
+      turn?: (vectors: Float32Array, width: number) => Float32Array; // queries and keys, by their positions
+      past?: SelfAttention;
+    },
+  ): SelfAttention;
+  readMemory(name: string, memory: Float32Array): KeysAndValues;
+  attendToMemory(
+    name: string,
+    tokens: Float32Array,
+    memory: KeysAndValues,
+    how: { out: boolean; off: number[] },
+  ): CrossAttention;
+  feedForward(name: string, tokens: Float32Array, out: boolean): FedForward;
+};
 export type Run = {
   symbols: number[];
   changes: Changes;
@@ -97,6 +135,21 @@ export type Sight = {
   lenses: Float32Array[];
   bits: number[]; // the cost of each symbol but the first
   intactBits: number[]; // its cost for the model without the changes
+};
+export type Question = { symbols: number[]; changes: Changes };
+// A model that answers the questions of its view; it pauses where the page may do something else.
+export type MakeEngine<Sizes, Question, Answer> = (
+  sizes: Sizes,
+  packed: Packed16,
+) => (question: Question) => Generator<void, Answer>;
+// The weights that are on show as maps: of each block and head, over all keys or, where masked, those up to the query.
+export type Looks = {
+  queries: string[];
+  keys: string[];
+  weights: Heads[];
+  masked: boolean;
+  legend: string; // beside many maps
+  isOff: (block: number, head: number) => boolean;
 };
 export type Sampling = { temperature: number; topK: number; topP: number; seed: number };
 export type ModelData = {

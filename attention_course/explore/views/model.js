@@ -6,7 +6,7 @@
 /** @import { Changes, ModelData, ModelValues, Render, Sampling, Sight } from "../types" */
 import { make } from "./parts/dom.js";
 import { makeChanges, tellCost } from "./live/changes.js";
-import { noChanges } from "./live/engine.js";
+import { makeEngine, noChanges } from "./live/engine.js";
 import { makeFollow, tell } from "./live/follow.js";
 import { makeHeads } from "./live/heads.js";
 import { makeHost, serve } from "./live/host.js";
@@ -19,7 +19,7 @@ import { load, whenSeen } from "./live/weights.js";
 /** @type {(view: HTMLElement, data: ModelData, weights: string) => () => void} */
 const start = (view, data, weights) => {
   const root = make(view, "div", "course-live-model");
-  const { ask, end } = makeHost(data.sizes, { weights, shapes: data.shapes });
+  const { ask, end } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
   /** @type {Sampling} */
   const sampling = { temperature: 1, topK: data.vocabulary.length, topP: 1, seed: 0 };
   let text = data.text;
@@ -39,12 +39,18 @@ const start = (view, data, weights) => {
     next.draw(sight, selected);
     next.enable(writing, valid && text.length < data.limit, valid && written > 0);
     follow(sight, selected);
-    const shown = heads.draw(sight, selected);
+    const shown = heads.draw(looks(sight), selected);
     cost.textContent = tellCost(sight);
     const state = { text, selected, changes: sight.changes, ...sampling, written, writing };
     view.explorer = { state, sight, weights: shown.map((one) => one.weights) };
     clearTimeout(sentence); // one sentence for a whole word that is typed
     sentence = setTimeout(say, 700, sight);
+  };
+  const looks = (/** @type {Sight} */ { symbols, weights, changes: { heads, blocks, masked } }) => {
+    const tokens = symbols.map((symbol) => visible(data.vocabulary[symbol]));
+    const legend = "Rows are queries, columns keys; the followed token's row is framed.";
+    const isOff = (/** @type {number} */ b, /** @type {number} */ h) => heads[b].includes(h) || blocks.includes(b);
+    return { queries: tokens, keys: tokens, weights, masked, legend, isOff };
   };
   const say = (/** @type {Sight} */ { symbols, lenses }) => {
     const size = data.vocabulary.length;
@@ -103,7 +109,7 @@ const start = (view, data, weights) => {
   const drawTokens = makeTokens(root, data, select);
   const cost = make(root, "p", "course-live-cost");
   const next = makeNext(root, data, sampling, { write, stop: () => (writing = false), takeBack }, redraw);
-  const heads = makeHeads(section("Where it looks: the attention weights"), data, select, redraw);
+  const heads = makeHeads(section("Where it looks: the attention weights"), data.sizes, select, redraw);
   const follow = makeFollow(section("Follow one token through the blocks"), data);
   makeChanges(section("Take something out of the model"), data, (changed) => {
     changes = changed;
@@ -176,6 +182,6 @@ const render = ({ model, el }) => {
   };
 };
 
-if (!globalThis.document) serve(); // the same file is the worker's script
+if (!globalThis.document) serve(makeEngine); // the same file is the worker's script
 
 export default { render };

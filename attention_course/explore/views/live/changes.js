@@ -2,18 +2,8 @@
 
 /** @import { Changes, ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { makeCheck, without } from "./checks.js";
 import { noChanges } from "./engine.js";
-
-/** @type {(parent: Element, text: string, checked: boolean, set: (on: boolean) => void) => HTMLInputElement} */
-const makeCheck = (parent, text, checked, set) => {
-  const label = make(parent, "label", "course-live-check");
-  const input = make(label, "input");
-  input.type = "checkbox";
-  input.checked = checked;
-  make(label, "span", "", text);
-  input.addEventListener("change", () => set(input.checked));
-  return input;
-};
 
 const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
@@ -24,9 +14,6 @@ export const tellCost = ({ bits, intactBits }) => {
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
   return `After its first character your text costs ${now} bits a character; as the model was trained, ${before}.`;
 };
-
-/** @type {(list: number[], item: number, on: boolean) => number[]} */
-const without = (list, item, on) => (on ? list.filter((other) => other !== item) : [...list, item].sort((a, b) => a - b));
 
 /** @type {(parent: Element, data: ModelData, change: (changes: Changes) => void) => void} */
 export const makeChanges = (parent, data, change) => {

@@ -1,6 +1,6 @@
 // The model with what a view asks of it: a text, changed as the reader likes, beside the intact model.
 
-/** @import { Changes, ModelSizes, Packed16, Run, Sight } from "../../types" */
+/** @import { Changes, MakeEngine, ModelSizes, Question, Run, Sight } from "../../types" */
 import { unpackHalf } from "../parts/half.js";
 import { makeModel } from "./forward.js";
 import { softmax } from "./layers.js";
@@ -44,7 +44,7 @@ const look = (run, intact) => {
   };
 };
 
-/** @type {(sizes: ModelSizes, packed: Packed16) => (symbols: number[], changes: Changes) => Generator<void, Sight>} */
+/** @type {MakeEngine<ModelSizes, Question, Sight>} */
 export const makeEngine = (sizes, packed) => {
   const model = makeModel(sizes, unpackHalf(packed));
   const none = noChanges(sizes);
@@ -52,7 +52,7 @@ export const makeEngine = (sizes, packed) => {
   let intact = null;
   /** @type {Run | null} */
   let changed = null;
-  return function* (symbols, changes) {
+  return function* ({ symbols, changes }) {
     intact = yield* model(symbols, none, intact);
     if (JSON.stringify(changes) === JSON.stringify(none)) return look(intact, intact);
     changed = yield* model(symbols, changes, changed);

@@ -1,9 +1,8 @@
 // The maps of the weights, of one head or of many.
 
-/** @import { ModelData, Sight } from "../../types" */
+/** @import { Looks } from "../../types" */
 import { make } from "../parts/dom.js";
 import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, readColours, resize } from "../parts/maps.js";
-import { visible } from "./text.js";
 
 /** @typedef {{ block: number, head: number, weights: number[][] }} Shown */
 
@@ -16,9 +15,8 @@ const makeChoice = (parent, label, options, start, change) => {
   return choice;
 };
 
-/** @type {(parent: Element, data: ModelData, select: (token: number) => void, change: () => void) => { draw: (sight: Sight, selected: number) => Shown[], recolour: () => void }} */
-export const makeHeads = (parent, data, select, change) => {
-  const { blocks, heads } = data.sizes;
+/** @type {(parent: Element, sizes: { blocks: number, heads: number }, select: (query: number) => void, change: () => void) => { draw: (looks: Looks, selected: number) => Shown[], recolour: () => void }} */
+export const makeHeads = (parent, { blocks, heads }, select, change) => {
   const line = make(parent, "div", "course-live-line");
   /** @type {(name: string, count: number) => string[]} */
   const named = (name, count) => ["all", ...Array.from({ length: count }, (_, i) => `${name} ${i + 1}`)];
@@ -58,44 +56,41 @@ export const makeHeads = (parent, data, select, change) => {
     });
   };
 
-  /** @type {(sight: Sight, selected: number) => Shown[]} */
-  const draw = (sight, selected) => {
-    const n = sight.symbols.length;
+  /** @type {(looks: Looks, selected: number) => Shown[]} */
+  const draw = ({ queries, keys, weights: all, masked, legend, isOff }, selected) => {
     const shown = chosen();
     layout(shown);
-    const labels = sight.symbols.map((symbol) => visible(data.vocabulary[symbol]));
-    const allowed = labels.map((_, i) => labels.map((_, j) => !sight.changes.masked || j <= i));
-    const at = measureMap({ queries: labels, keys: labels }, canvases[0].parentElement?.clientWidth || 300, shown.length === 1, colours.font);
+    const allowed = queries.map((_, i) => keys.map((_, j) => !masked || j <= i));
+    const at = measureMap({ queries, keys }, canvases[0].parentElement?.clientWidth || 300, shown.length === 1, colours.font);
     size = at;
     const result = shown.map((one, index) => {
-      const rows = sight.weights[one.block][one.head];
-      const weights = rows.map((row) => Array.from({ length: n }, (_, j) => row[j] ?? 0));
+      const weights = all[one.block][one.head].map((row) => keys.map((_, j) => row[j] ?? 0));
       const canvas = canvases[index];
       resize(canvas, at.width, at.height);
       const pen = penOf(canvas);
-      if (at.labelled) drawLabels(pen, { queries: labels, keys: labels }, at, colours, selected);
+      if (at.labelled) drawLabels(pen, { queries, keys }, at, colours, selected);
       drawCells(pen, at, weights, colours.ramp, pixels);
       if (at.cell > 6) drawGrid(pen, at, colours);
       if (at.cell > 3) drawForbidden(pen, at, allowed, colours);
       [pen.strokeStyle, pen.lineWidth] = [colours.ink, 1];
       pen.strokeRect(at.left, at.top + selected * at.cell, at.right - at.left, at.cell);
-      const off = sight.changes.heads[one.block].includes(one.head) || sight.changes.blocks.includes(one.block);
+      const off = isOff(one.block, one.head);
       canvas.setAttribute(
         "aria-label",
-        `Block ${one.block + 1}, head ${one.head + 1}${off ? ", switched off" : ""}: ${describe(labels, weights[selected], selected)}`,
+        `Block ${one.block + 1}, head ${one.head + 1}${off ? ", switched off" : ""}: ${describe(queries, keys, weights[selected], selected)}`,
       );
       canvas.classList.toggle("course-live-off", off);
       return { ...one, weights };
     });
-    said.textContent = result.length === 1 ? describe(labels, result[0].weights[selected], selected) : "Rows are queries, columns keys; the followed token's row is framed.";
+    said.textContent = result.length === 1 ? describe(queries, keys, result[0].weights[selected], selected) : legend;
     return result;
   };
   return { draw, recolour: () => (colours = readColours(parent)) };
 };
 
-/** @type {(labels: string[], row: number[], selected: number) => string} */
-const describe = (labels, row, selected) => {
+/** @type {(queries: string[], keys: string[], row: number[], selected: number) => string} */
+const describe = (queries, keys, row, selected) => {
   const best = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, 3);
-  const told = best.map((key) => `“${labels[key]}” (token ${key + 1}) ${row[key].toFixed(2)}`);
-  return `“${labels[selected]}” (token ${selected + 1}) attends to ${told.join(", ")}.`;
+  const told = best.map((key) => `“${keys[key]}” (token ${key + 1}) ${row[key].toFixed(2)}`);
+  return `“${queries[selected]}” (token ${selected + 1}) attends to ${told.join(", ")}.`;
 };

@@ -1,10 +1,7 @@
 // Where the model runs: in a worker of the site, so that the page stays responsive; elsewhere on the page, in slices.
 
-/** @import { Changes, ModelSizes, Packed16, Sight } from "../../types" */
-import { makeEngine } from "./engine.js";
-
-/** @typedef {{ symbols: number[], changes: Changes }} Question */
-/** @typedef {{ run: (question: Question) => Promise<Sight>, end: () => void }} Host */
+/** @import { MakeEngine, Packed16 } from "../../types" */
+/** @template Question, Answer @typedef {{ run: (question: Question) => Promise<Answer>, end: () => void }} Host */
 
 // This file's address where it is a script of the site; Jupyter's modules have none.
 const SCRIPT = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript)?.src;
@@ -16,11 +13,17 @@ const pause = () =>
     port2.postMessage(null);
   });
 
-/** @type {(sizes: ModelSizes, packed: Packed16) => Host} */
-const onPage = (sizes, packed) => {
+/**
+ * @template Sizes, Question, Answer
+ * @param {MakeEngine<Sizes, Question, Answer>} makeEngine
+ * @param {Sizes} sizes
+ * @param {Packed16} packed
+ * @returns {Host<Question, Answer>}
+ */
+const onPage = (makeEngine, sizes, packed) => {
   const engine = makeEngine(sizes, packed);
-  const run = async (/** @type {Question} */ { symbols, changes }) => {
-    const steps = engine(symbols, changes);
+  const run = async (/** @type {Question} */ question) => {
+    const steps = engine(question);
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
@@ -30,12 +33,18 @@ const onPage = (sizes, packed) => {
   return { run, end: () => {} };
 };
 
-/** @type {(script: string, sizes: ModelSizes, packed: Packed16) => Host} */
+/**
+ * @template Sizes, Question, Answer
+ * @param {string} script
+ * @param {Sizes} sizes
+ * @param {Packed16} packed
+ * @returns {Host<Question, Answer>}
+ */
 const inWorker = (script, sizes, packed) => {
   const worker = new Worker(script);
   worker.postMessage({ sizes, packed });
   const run = (/** @type {Question} */ question) =>
-    /** @type {Promise<Sight>} */ (
+    /** @type {Promise<Answer>} */ (
       new Promise((done, fail) => {
         worker.onmessage = ({ data }) => done(data);
         worker.onerror = fail;
@@ -46,7 +55,8 @@ const inWorker = (script, sizes, packed) => {
 };
 
 // The worker's side: first the model, then questions.
-export const serve = () => {
+/** @type {(makeEngine: MakeEngine<any, any, any>) => void} */
+export const serve = (makeEngine) => {
   /** @type {ReturnType<typeof makeEngine>} */
   let engine;
   globalThis.onmessage = ({ data }) => {
@@ -54,7 +64,7 @@ export const serve = () => {
       engine = makeEngine(data.sizes, data.packed);
       return;
     }
-    const steps = engine(data.symbols, data.changes);
+    const steps = engine(data);
     let step = steps.next();
     while (!step.done) step = steps.next();
     postMessage(step.value);
@@ -62,9 +72,17 @@ export const serve = () => {
 };
 
 // Runs the model, one question at a time. Of those that wait only the newest stays; the others get null.
-/** @type {(sizes: ModelSizes, packed: Packed16) => { ask: (question: Question) => Promise<Sight | null>, end: () => void }} */
-export const makeHost = (sizes, packed) => {
-  let host = SCRIPT && location.protocol !== "file:" ? inWorker(SCRIPT, sizes, packed) : onPage(sizes, packed);
+/**
+ * @template Sizes, Question, Answer
+ * @param {MakeEngine<Sizes, Question, Answer>} makeEngine
+ * @param {Sizes} sizes
+ * @param {Packed16} packed
+ */
+export const makeHost = (makeEngine, sizes, packed) => {
+  /** @type {() => Host<Question, Answer>} */
+  const here = () => onPage(makeEngine, sizes, packed);
+  /** @type {Host<Question, Answer>} */
+  let host = SCRIPT && location.protocol !== "file:" ? inWorker(SCRIPT, sizes, packed) : here();
   /** @type {Promise<unknown>} */
   let running = Promise.resolve();
   let newest = 0;
@@ -73,7 +91,7 @@ export const makeHost = (sizes, packed) => {
     await running;
     if (mine !== newest) return null;
     // Where a policy forbids workers, the page takes over.
-    const answer = host.run(question).catch(() => (host = onPage(sizes, packed)).run(question));
+    const answer = host.run(question).catch(() => (host = here()).run(question));
     running = answer;
     return answer;
   };

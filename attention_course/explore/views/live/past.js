@@ -1,7 +1,5 @@
 // The cache: with the future hidden, the tokens before need not be computed again.
 
-/** @import { BlockRun, Changes, Run } from "../../types" */
-
 // The first numbers of what there was, then what is new.
 /** @type {(before: Float32Array | undefined, kept: number, fresh: Float32Array) => Float32Array} */
 export const append = (before, kept, fresh) => {
@@ -13,34 +11,25 @@ export const append = (before, kept, fresh) => {
 };
 
 // How many tokens an earlier run has computed already: those of the common beginning.
-/** @type {(symbols: number[], changes: Changes, past: Run | null) => number} */
-export const countKept = (symbols, changes, past) => {
-  if (!past || !changes.masked || JSON.stringify(past.changes) !== JSON.stringify(changes)) return 0;
-  const differs = symbols.findIndex((symbol, i) => symbol !== past.symbols[i]);
+/** @type {(symbols: number[], before?: number[]) => number} */
+export const countKept = (symbols, before) => {
+  if (!before) return 0;
+  const differs = symbols.findIndex((symbol, i) => symbol !== before[i]);
   return differs < 0 ? symbols.length : differs;
 };
 
-// The first `start` tokens of a run, then those of the next.
-/** @type {(past: Run, start: number, fresh: Run) => Run} */
-export const extend = (past, start, fresh) => {
-  const share = start / past.symbols.length;
-  /** @type {(before: Float32Array, after: Float32Array) => Float32Array} */
-  const flat = (before, after) => append(before, before.length * share, after);
-  /** @type {(before: BlockRun, after: BlockRun) => BlockRun} */
-  const block = (before, after) => {
-    const rows = (/** @type {"scores" | "weights"} */ name) =>
-      after[name].map((head, i) => [...before[name][i].slice(0, start), ...head]);
-    const names = /** @type {(keyof typeof after)[]} */ (Object.keys(after));
-    const vectors = names.map((name) => {
-      const [old, recent] = [before[name], after[name]];
-      return [name, old instanceof Float32Array && recent instanceof Float32Array ? flat(old, recent) : null];
-    });
-    return { ...Object.fromEntries(vectors), scores: rows("scores"), weights: rows("weights") };
-  };
-  return {
-    ...fresh,
-    embedding: flat(past.embedding, fresh.embedding),
-    blocks: fresh.blocks.map((after, i) => block(past.blocks[i], after)),
-    lenses: fresh.lenses.map((after, i) => flat(past.lenses[i], after)),
-  };
+// The first share of an earlier run's vectors, then those of the next.
+/** @type {(before: Float32Array, share: number, after: Float32Array) => Float32Array} */
+export const extend = (before, share, after) => append(before, Math.round(before.length * share), after);
+
+// The same for all that a block has computed: vectors, and for each head a row for each token.
+/** @type {<Block extends Record<string, Float32Array | Float32Array[][]>>(before: Block, share: number, after: Block) => Block} */
+export const extendBlock = (before, share, after) => {
+  const extended = Object.keys(after).map((name) => {
+    const [old, recent] = [before[name], after[name]];
+    if (old instanceof Float32Array) return [name, extend(old, share, /** @type {Float32Array} */ (recent))];
+    const heads = /** @type {Float32Array[][]} */ (recent);
+    return [name, heads.map((rows, head) => [...old[head].slice(0, Math.round(old[head].length * share)), ...rows])];
+  });
+  return Object.fromEntries(extended);
 };

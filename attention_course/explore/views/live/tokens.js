@@ -2,6 +2,7 @@
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { moveByKeys } from "./keys.js";
 import { visible } from "./text.js";
 
 const MOST = 8; // bits, of the darkest ground
@@ -13,16 +14,7 @@ export const makeTokens = (parent, data, select) => {
   box.setAttribute("aria-label", "tokens: choose one to follow it");
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
-  box.addEventListener("keydown", (event) => {
-    const at = buttons.findIndex((button) => button === event.target);
-    /** @type {Record<string, number>} */
-    const moves = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: box.childElementCount - 1 };
-    const next = box.children[moves[event.key]];
-    if (!(next instanceof HTMLElement)) return;
-    event.preventDefault();
-    next.focus();
-    next.click();
-  });
+  moveByKeys(box);
   return ({ symbols, bits }, selected) => {
     while (buttons.length < symbols.length) {
       const token = buttons.length;
