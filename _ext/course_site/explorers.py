@@ -7,10 +7,8 @@ from pathlib import Path
 
 from rjsmin import jsmin
 
-from attention_course.explore.bundle import join
-from attention_course.explore.explorer import VIEWS
+from attention_course.explore.bundle import VIEWS, model_script, page_script
 
-MOUNT = Path(__file__).with_name("mount_explorers.js")
 CONTAINER = 'class="course-explorer"'
 WEIGHTS = re.compile(r'"(weights|checkpoint)":"([A-Za-z0-9+/=]+)"')
 LIVE = 'data-view="model"'
@@ -19,25 +17,13 @@ SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
 
 def bundle():
-    """The views and the script that mounts them as one classic script, without comments and spaces.
-
-    A page opened from a folder may load scripts, but not modules.
-    """
-    modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem != "model")
-    mount = MOUNT.read_text(encoding="utf-8")
-    script = "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
-    return jsmin(script)
+    """The views and the script that mounts them, without comments and spaces."""
+    return jsmin(page_script())
 
 
 def bundle_model():
-    """The live model as a script of its own, which only its pages load, before the other; and so does its worker."""
-    script = "\n".join(['"use strict";', f"globalThis.courseModelView = {_call(VIEWS / 'model.js')};", ""])
-    return jsmin(script)
-
-
-def _call(path):
-    """A view as a function that is called at once and returns it."""
-    return f"(() => {{\n{join(path).replace('export default', 'return')}}})()"
+    """The live model, without comments and spaces."""
+    return jsmin(model_script())
 
 
 def write_assets(app):

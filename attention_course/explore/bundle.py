@@ -1,8 +1,13 @@
-"""A view and what it imports as one module: all that anywidget takes, and what pages opened from a folder need."""
+"""A view and what it imports as one module, for anywidget; all of them as classic scripts, for pages without a kernel.
+
+A page opened from a folder may run scripts, but load no modules.
+"""
 
 import re
 from pathlib import Path
 
+VIEWS = Path(__file__).parent / "views"
+MOUNT = VIEWS / "page" / "mount.js"
 IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 
@@ -17,6 +22,23 @@ def join(path: Path) -> str:
         A module without imports, which exports what the first one does.
     """
     return "\n".join([*(EXPORT.sub("", _body(part)) for part in _imported(path, [])), _body(path)])
+
+
+def page_script() -> str:
+    """All views but the live model's, and what mounts each explorer of a page with the browser's own controls."""
+    modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem != "model")
+    mount = MOUNT.read_text(encoding="utf-8")
+    return "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
+
+
+def model_script() -> str:
+    """The live model's view, which only its pages load, before the other script; it is its worker's script too."""
+    return "\n".join(['"use strict";', f"globalThis.courseModelView = {_call(VIEWS / 'model.js')};", ""])
+
+
+def _call(path: Path) -> str:
+    """A view as a function that is called at once and returns it."""
+    return f"(() => {{\n{join(path).replace('export default', 'return')}}})()"
 
 
 def _body(path: Path) -> str:

@@ -9,10 +9,10 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from attention_course.explore.bundle import join
+from attention_course.explore.bundle import VIEWS, join
 from attention_course.explore.controls import Control, make_widget, temperature_steps
+from attention_course.explore.saving import find_svg, make_page
 
-VIEWS = Path(__file__).parent / "views"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -92,6 +92,24 @@ class Explorer:
             ipywidgets.jslink((widget, trait), (view, control.trait))
             controls.append(widget)
         return ipywidgets.VBox([*controls, view])
+
+    def save(self, path: str | Path) -> None:
+        """Write the explorer to a file of its own, which needs no network, no server and no Python.
+
+        Args:
+            path: Ends in `.html` for a page with the explorer itself, its data and its scripts, or in `.svg` for the
+                picture that it starts with.
+
+        Raises:
+            ValueError: If the path ends in anything else, or the first picture is made of pixels and can be no SVG.
+        """
+        path = Path(path)
+        if path.suffix not in (".html", ".svg"):
+            raise ValueError(f"path must end in .html or .svg, got {str(path)!r}")
+        style = VIEW_CLASSES[self.view]._css
+        is_page = path.suffix == ".html"
+        text = make_page(self.view, self._repr_html_(), style, self.alt) if is_page else find_svg(self.first_state)
+        path.write_text(text, encoding="utf-8")
 
     def _repr_html_(self) -> str:
         """The container that the site's script looks for, with its data and its first state."""

@@ -1,6 +1,6 @@
 // Mounts each explorer of a page: its view, given a small model in place of Jupyter's, and the browser's own controls.
 
-/** @import { Control, Kind, Kinds, Make, Model, Steps } from "../../attention_course/explore/types" */
+/** @import { Control, Kind, Kinds, Make, Model, Steps } from "../../types" */
 /** @typedef {Model<Record<string, any>>} AnyModel */
 
 // What a view knows of Jupyter's model.

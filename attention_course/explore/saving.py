@@ -1,0 +1,69 @@
+"""Explorers as files: a page that works from a folder with no network, or the picture that one starts with."""
+
+import base64
+import hashlib
+import re
+from html import escape
+
+from attention_course.explore.bundle import model_script, page_script
+
+SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+SVG_DATA = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
+NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
+# The page loads nothing, and says so itself: what its pictures are made of is in it.
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+{scripts}
+</body>
+</html>
+"""
+
+
+def make_page(view: str, body: str, style: str, alt: str) -> str:
+    """One HTML file with an explorer, its style and its scripts.
+
+    Args:
+        view: The name of its view.
+        body: Its HTML, data and first state.
+        style: The view's stylesheet.
+        alt: What it shows, in words: the page's title.
+    """
+    scripts = [page_script()] if view != "model" else [model_script(), page_script()]
+    hashes = " ".join(map(_hash, scripts))
+    return PAGE.format(
+        policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:",
+        title=escape(alt),
+        style=style,
+        body=body,
+        scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+    )
+
+
+def _hash(script: str) -> str:
+    """How a policy names a script that it allows."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def find_svg(first_state: str) -> str:
+    """The picture that an explorer starts with, as an SVG file.
+
+    Raises:
+        ValueError: If it is made of pixels.
+    """
+    drawn, data = SVG.search(first_state), SVG_DATA.search(first_state)
+    if drawn is None and data is None:
+        raise ValueError("this explorer starts with a picture made of pixels, not with an SVG: save it as .html")
+    if drawn is None:
+        return base64.b64decode(data[1]).decode()
+    if NAMESPACE in drawn[0]:
+        return drawn[0]
+    return drawn[0].replace("<svg", f'<svg {NAMESPACE} font-family="sans-serif"', 1)
