@@ -1,6 +1,7 @@
 """Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
 
-The package comes through the notebook's own setup cell, from a git repository of the files as they stand here.
+The package comes from a git repository of the files as they stand here: to the first notebook through its own setup
+cell. The others have the same cell, and find there what one installation by pip, as that cell's, has installed.
 """
 
 import json
@@ -12,7 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import nbformat
-from environments import overlay, run
+from environments import overlay, run, site_packages
+from execute import CACHE, expected
+from jupyter_cache import get_cache
 from notebooks import WORKERS, code_cells, names, path
 
 COLAB = Path(".venv-colab")
@@ -33,6 +36,8 @@ assert os.environ["COURSE_STRICT"] == "1", "a claim that does not hold would go 
 before = json.loads({installed!r})
 after = {{name: importlib.metadata.version(name) for name in before}}
 assert after == before, "the notebook replaced what was installed"
+added = {{one.name for one in importlib.metadata.distributions(path=[{site_packages!r}])}}
+assert added == {{"attention_course"}}, added
 with open("report.json", "w") as report:
     json.dump([alone_took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20], report)"""
 
@@ -63,10 +68,9 @@ def surroundings(published, jupyter):
     }
 
 
-def lay_out(name, folder, commit, installed):
-    """Give a notebook a folder, a kernel in an environment of its own, a clock and a probe, and return its copy."""
+def lay_out(name, folder, python, commit, installed):
+    """Give a notebook a folder, a kernel in an environment, a clock and a probe, and return its copy."""
     kernel = name.replace("/", "-")
-    python = overlay(folder / "environments" / kernel, COLAB)
     spec = folder / "jupyter" / "kernels" / kernel / "kernel.json"
     spec.parent.mkdir(parents=True)
     argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -76,7 +80,9 @@ def lay_out(name, folder, commit, installed):
     notebook.metadata["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
     setup, _ = code_cells(notebook)[0]
     notebook.cells.insert(setup, nbformat.v4.new_code_cell(CLOCK))
-    probe = PROBE.format(commit=commit, prefix=str(python.parents[1]), installed=installed)
+    prefix = python.parents[1]
+    its_own = str(site_packages(prefix))
+    probe = PROBE.format(commit=commit, prefix=str(prefix), installed=installed, site_packages=its_own)
     notebook.cells.append(nbformat.v4.new_code_cell(probe))
     copy = folder / kernel / path(name).name
     copy.parent.mkdir()
@@ -85,15 +91,20 @@ def lay_out(name, folder, commit, installed):
 
 
 def main():
-    """Run all of them, then print how long each took and how much memory."""
+    """Run all of them, the longest first, then print how long each took and how much memory."""
     with TemporaryDirectory(prefix="readers-") as temporary:
         folder = Path(temporary)
         commit = publish(folder / "published")
         installed = run(COLAB / "bin" / "python", "-I", "-c", INSTALLED).strip()
-        copies = {name: lay_out(name, folder, commit, installed) for name in names()}
-        pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--numprocesses={WORKERS}"]
-        options = ["--dist=loadscope", "--nbval-lax", "--nbval-cell-timeout=600"]
         environment = surroundings(folder / "published", folder / "jupyter")
+        without, with_it = (overlay(folder / name, COLAB) for name in ("without", "with it"))
+        run(with_it, "-m", "pip", "install", "--quiet", f"git+{ADDRESS}", cwd=folder, env=environment)
+        cache = get_cache(str(CACHE))
+        order = sorted(names(), key=lambda name: expected(name, cache), reverse=True)
+        pythons = dict.fromkeys(order, with_it) | {names()[0]: without}
+        copies = {name: lay_out(name, folder, pythons[name], commit, installed) for name in order}
+        pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--numprocesses={WORKERS}"]
+        options = ["--dist=loadscope", "--no-loadscope-reorder", "--nbval-lax", "--nbval-cell-timeout=600"]
         ran = subprocess.run([*pytest, *options, *copies.values()], cwd=folder, env=environment)
         for name, copy in copies.items():
             report = copy.with_name("report.json")
