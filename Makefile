@@ -100,7 +100,7 @@ test-chapters:
 	@$(PYTEST) --dist=loadscope tests/notebooks tests/build
 
 test-site:
-	@$(PYTEST) --dist=loadgroup tests/site
+	@$(PYTEST) --dist=loadgroup --no-loadscope-reorder tests/site
 
 # What moves, in Firefox and in WebKit: each engine is one worker.
 test-engines: $(PUPPETEER)/.installed

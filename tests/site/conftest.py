@@ -44,6 +44,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(argument, values)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the pages last: each takes seconds, so that no worker waits for the other's small book at the end."""
+    items.sort(key=lambda item: ".html" in item.nodeid)
+
+
 # Boxes of code and of printed results, which wrap, that scroll sideways all the same.
 WIDE_CODE = "[...document.querySelectorAll('pre')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
 

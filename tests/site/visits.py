@@ -100,7 +100,7 @@ def describe_violations(results: dict) -> list[str]:
 
 def run_axe(page: Page, context: dict | None = None, configuration: str = "", **options) -> list[str]:
     """The violations that axe finds."""
-    options = {"preload": False, "resultTypes": ["violations"], **options}
+    options = {"preload": False, "resultTypes": ["violations"], "selectors": False, **options}  # nobody reads selectors
     axe = Axe(f"{AXE_SCRIPT}\n{configuration}")
     return describe_violations(axe.run(page, context=context, options=options).response)
 
