@@ -60,7 +60,7 @@ def test_the_first_state_is_what_the_model_says():
 
 def test_what_the_browser_does_not_know_is_refused():
     for model, said in [
-        (torch.nn.Linear(2, 2), "CausalLanguageModel, got Linear"),
+        (torch.nn.Linear(2, 2), "a CausalLanguageModel or an EncoderDecoder, got Linear"),
         (make(positions=SinusoidalPositions(8)), "rotary or learned positions, got SinusoidalPositions"),
         (make(attention=ALiBiAttention()), "rotary or dot-product attention"),
     ]:

@@ -54,7 +54,7 @@ def run_in_node(tmp_path_factory):
     def run_in_node(model, cases):
         data = explore_model(model, VOCABULARY, "a", alt="A model.", limit=LIMIT).values["data"]["models"][0]
         packed = {"weights": data["checkpoint"], "shapes": data["shapes"]}
-        given = json.dumps({"sizes": data["sizes"], "packed": packed, "cases": cases})
+        given = json.dumps({"make": "makeModel", "sizes": data["sizes"], "packed": packed, "cases": cases})
         command = [NODE, Path(__file__).with_name("model_runs.mjs"), script.as_uri()]
         return json.loads(subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout)
 

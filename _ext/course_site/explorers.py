@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rjsmin import jsmin
 
-from attention_course.explore.bundle import VIEWS, model_script, page_script
+from attention_course.explore.bundle import LIVE, VIEWS, live_script, page_script
 
 CONTAINER = 'class="course-explorer"'
 WEIGHTS = re.compile(r'"(weights|checkpoint)":"([A-Za-z0-9+/=]+)"')
-LIVE = 'data-view="model"'
+STYLES = {"model": ["model.css"], "translator": ["model.css", "translator.css"]}
 FRAME = re.compile(r"data:image/(svg\+xml|webp);base64,([A-Za-z0-9+/=]+)")
 SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
@@ -21,18 +21,25 @@ def bundle():
     return jsmin(page_script())
 
 
-def bundle_model():
-    """The live model, without comments and spaces."""
-    return jsmin(model_script())
+def bundle_live(view):
+    """A live model's view, without comments and spaces."""
+    return jsmin(live_script(view))
+
+
+def find_live(html):
+    """The live models' scripts and styles that a page needs."""
+    views = [view for view in LIVE if f'data-view="{view}"' in html]
+    return [f"{view}.js" for view in views], sorted({style for view in views for style in STYLES[view]})
 
 
 def write_assets(app):
     """Put scripts and styles where Sphinx finds their checksums."""
     folder = Path(app.outdir, "_static")
     folder.mkdir(parents=True, exist_ok=True)
-    for name, script in (("explorers.js", bundle()), ("model.js", bundle_model())):
+    scripts = {"explorers.js": bundle()} | {f"{view}.js": bundle_live(view) for view in LIVE}
+    for name, script in scripts.items():
         (folder / name).write_text(script, encoding="utf-8")
-    for name in ("explorers.css", "model.css"):
+    for name in ("explorers.css", *sorted({style for styles in STYLES.values() for style in styles})):
         (folder / name).write_text((VIEWS / name).read_text(encoding="utf-8"), encoding="utf-8")
 
 
@@ -96,11 +103,11 @@ def prepare_page(app, pagename, templatename, context, doctree):
     body, names = extract_weights(body, models, context["pathto"]("_static/models", 1))
     for name in names:
         app.add_js_file(f"models/{name}", defer="defer")
-    if LIVE in body:
-        app.add_js_file("model.js", defer="defer")
-        app.add_css_file("model.css")
-    app.add_js_file("explorers.js", defer="defer")
-    app.add_css_file("explorers.css")
+    scripts, styles = find_live(body)
+    for name in (*scripts, "explorers.js"):
+        app.add_js_file(name, defer="defer")
+    for name in ("explorers.css", *styles):
+        app.add_css_file(name)
     folder = Path(app.outdir, "_static", "frames")
     context["body"] = extract_frames(body, folder, context["pathto"]("_static/frames", 1))
 

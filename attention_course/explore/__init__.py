@@ -12,7 +12,7 @@ An author adds one to a chapter in three lines, the explorer being the last expr
 - `explore_heads`: the same map for models trained with different numbers of heads.
 - `explore_frames`: anything that Python can draw, on one or two sliders with a finite grid.
 - `explore_steps`: a computation step by step, each with a caption.
-- `explore_model`: a trained language model on text that the reader types, running in the reader's browser.
+- `explore_model`: a trained language model or translator, on text that the reader types, running in their browser.
 - `explore_sorting`: a trained network that sorts what the reader types, running in the reader's browser.
 
 Whatever it shows should be trained, or say that it is random. The views are in `views/`: ES modules which export

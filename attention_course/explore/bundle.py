@@ -8,6 +8,7 @@ from pathlib import Path
 
 VIEWS = Path(__file__).parent / "views"
 MOUNT = VIEWS / "page" / "mount.js"
+LIVE = ("model", "translator")  # they run a whole model, and each is a script of its own
 IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 
@@ -25,15 +26,15 @@ def join(path: Path) -> str:
 
 
 def page_script() -> str:
-    """All views but the live model's, and what mounts each explorer of a page with the browser's own controls."""
-    modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem != "model")
+    """All views but those of live models, and what mounts each explorer of a page with the browser's own controls."""
+    modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem not in LIVE)
     mount = MOUNT.read_text(encoding="utf-8")
     return "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
 
 
-def model_script() -> str:
-    """The live model's view, which only its pages load, before the other script; it is its worker's script too."""
-    return "\n".join(['"use strict";', f"globalThis.courseModelView = {_call(VIEWS / 'model.js')};", ""])
+def live_script(view: str) -> str:
+    """A live model's view, which only its pages load, before the other script; it is its worker's script too."""
+    return f'"use strict";\n(globalThis.courseLiveViews ??= {{}}).{view} = {_call(VIEWS / f"{view}.js")};\n'
 
 
 def _call(path: Path) -> str:

@@ -56,14 +56,30 @@ class ModelView(anywidget.AnyWidget):
     data = traitlets.Dict().tag(sync=True)
 
 
-VIEW_CLASSES = {"attention": AttentionView, "frames": FramesView, "model": ModelView, "sorting": SortingView}
+class TranslatorView(anywidget.AnyWidget):
+    """A translator on typed sentences: the widget around `views/translator.js`."""
+
+    _esm = join(VIEWS / "translator.js")
+    _css = "\n".join(
+        (VIEWS / name).read_text(encoding="utf-8") for name in ("explorers.css", "model.css", "translator.css")
+    )
+    data = traitlets.Dict().tag(sync=True)
+
+
+VIEW_CLASSES = {
+    "attention": AttentionView,
+    "frames": FramesView,
+    "model": ModelView,
+    "sorting": SortingView,
+    "translator": TranslatorView,
+}
 
 
 class Explorer:
     """A view and its controls. As the last expression of a cell it shows itself.
 
     Args:
-        view: `attention`, `frames`, `model` or `sorting`.
+        view: `attention`, `frames`, `model`, `sorting` or `translator`.
         values: What the view is given: `data`, which never changes, and one value for each control's trait.
         controls: In the order of the page.
         first_state: HTML of what is seen before a script runs, or where none may.

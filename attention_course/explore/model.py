@@ -1,4 +1,4 @@
-"""An explorer that runs a whole language model in the reader's browser, on text that the reader types."""
+"""An explorer that runs a whole model in the reader's browser, on text that the reader types."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,9 +7,11 @@ import torch
 
 from attention_course import half
 from attention_course.attention import DotProductAttention, MultiHeadAttention
+from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.controls import temperature_steps
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
+from attention_course.explore.translator import explore_translator
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention
 
@@ -17,35 +19,49 @@ TOLD = 5  # likeliest symbols in the first state
 
 
 def explore_model(
-    model: CausalLanguageModel,
-    vocabulary: str,
+    model: CausalLanguageModel | EncoderDecoder,
+    vocabulary: Sequence[str],
     text: str,
     *,
     alt: str,
     examples: Sequence[str] = (),
     limit: int = 128,
     unmasked: CausalLanguageModel | None = None,
+    source_words: Sequence[str] | None = None,
+    end: str = ".",
 ) -> Explorer:
-    """A trained model of characters that reads what the reader types, and writes on.
+    """A trained model that reads what the reader types, and writes on or translates.
 
-    The model itself runs in the browser, with its parameters rounded to 16 bits. The reader sees the weights of every
-    head and what the model would say after each block, and may switch heads off, leave blocks out, take the positions
-    away or lift the mask.
+    The model itself runs in the browser, with its parameters rounded to 16 bits. Of a language model of characters the
+    reader sees the weights of every head and what it would say after each block, and may switch heads off, leave
+    blocks out, take the positions away or lift the mask. Of a translator the reader sees where it looked to write each
+    word, and may put another word in its place, switch off heads of the cross-attention or leave blocks out.
 
     Args:
-        model: With rotary or learned positions, its attention a `MultiHeadAttention`, its blocks pre-norm.
-        vocabulary: Its characters: symbol i is the i-th.
+        model: Its attention a `MultiHeadAttention`, its blocks pre-norm: a language model with rotary or learned
+            positions, or a translator whose source is symbols.
+        vocabulary: Its characters, or a translator's words: symbol i is the i-th.
         text: What it reads at first.
         alt: What is seen, in words, for whoever does not see it.
         examples: Other texts to choose from.
-        limit: How many characters a text may have.
-        unmasked: Another model to choose, with the same vocabulary, but trained with nothing hidden.
+        limit: How many characters a text may have, or how many words a sentence and its translation.
+        unmasked: For a language model: another to choose, with the same vocabulary, but trained with nothing hidden.
+        source_words: For a translator: the words that may be typed; all but the padding if left out.
+        end: For a translator: the word that ends every sentence.
 
     Raises:
-        TypeError: If the model has parts that the browser does not know.
-        ValueError: If the vocabulary is not the model's, a text is empty, too long or has other characters, or the
-            model has positions for fewer characters than `limit`.
+        TypeError: If the model has parts that the browser does not know, or an argument is for the other kind.
+        ValueError: If the vocabulary is not the model's, a text is empty, too long or has other characters or words,
+            or the model has positions for fewer characters than `limit`.
     """
+    if isinstance(model, EncoderDecoder):
+        if unmasked is not None:
+            raise TypeError(f"unmasked must be None for an EncoderDecoder, got {type(unmasked).__name__}")
+        return explore_translator(
+            model, vocabulary, text, alt=alt, examples=examples, limit=limit, source_words=source_words, end=end
+        )
+    if source_words is not None:
+        raise TypeError(f"source_words must be None for a {type(model).__name__}, got {source_words!r}")
     models = [_describe(model, vocabulary, limit, masked=True)]
     if unmasked is not None:
         models.append(_describe(unmasked, vocabulary, limit, masked=False))
@@ -63,7 +79,7 @@ def explore_model(
     return Explorer("model", {"data": data}, [], _first_state(model, vocabulary, text, alt), alt)
 
 
-def _describe(model: CausalLanguageModel, vocabulary: str, limit: int, *, masked: bool) -> dict:
+def _describe(model: CausalLanguageModel, vocabulary: Sequence[str], limit: int, *, masked: bool) -> dict:
     """All that the browser needs to know of the model."""
     _check_parts(model)
     n_symbols = model.embedding.num_embeddings
@@ -89,7 +105,7 @@ def _describe(model: CausalLanguageModel, vocabulary: str, limit: int, *, masked
 def _check_parts(model: CausalLanguageModel) -> None:
     """Refuse what the browser cannot compute (`TypeError`)."""
     if not isinstance(model, CausalLanguageModel):
-        raise TypeError(f"model must be a CausalLanguageModel, got {type(model).__name__}")
+        raise TypeError(f"model must be a CausalLanguageModel or an EncoderDecoder, got {type(model).__name__}")
     if not isinstance(model.positions, LearnedPositions | None):
         raise TypeError(f"model must have rotary or learned positions, got {type(model.positions).__name__}")
     for block in model.blocks:
@@ -100,7 +116,7 @@ def _check_parts(model: CausalLanguageModel) -> None:
 
 
 @torch.no_grad()
-def _first_state(model: CausalLanguageModel, vocabulary: str, text: str, alt: str) -> str:
+def _first_state(model: CausalLanguageModel, vocabulary: Sequence[str], text: str, alt: str) -> str:
     """The text, the maps of the last block, and the likeliest next characters."""
     symbols = torch.tensor([[vocabulary.index(character) for character in text]], device=model.logits.weight.device)
     logits, weights = model(symbols, need_weights=True)

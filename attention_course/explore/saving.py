@@ -5,7 +5,7 @@ import hashlib
 import re
 from html import escape
 
-from attention_course.explore.bundle import model_script, page_script
+from attention_course.explore.bundle import LIVE, live_script, page_script
 
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 SVG_DATA = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
@@ -37,7 +37,7 @@ def make_page(view: str, body: str, style: str, alt: str) -> str:
         style: The view's stylesheet.
         alt: What it shows, in words: the page's title.
     """
-    scripts = [page_script()] if view != "model" else [model_script(), page_script()]
+    scripts = [live_script(view), page_script()] if view in LIVE else [page_script()]
     hashes = " ".join(map(_hash, scripts))
     return PAGE.format(
         policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:",

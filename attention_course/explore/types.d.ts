@@ -169,6 +169,67 @@ export type OneModel = {
 export type ModelValues = { data: Omit<ModelData, keyof OneModel> & { models: OneModel[] } };
 export type RunModel = (symbols: number[], changes: Changes, past: Run | null) => Generator<void, Run>;
 
+export type TranslatorSizes = AttentionSizes & {
+  blocks: number; // of the encoder, and of the decoder
+  base: number; // of the positions' wavelengths
+  start: number; // the symbol before the first that is written
+};
+// What the reader has changed about the translator.
+export type TranslatorChanges = {
+  heads: number[][]; // for each decoder block the heads of its cross-attention that are off
+  encoder: number[]; // blocks that are left out
+  decoder: number[];
+};
+// The encoder's run, and the memory's keys and values for each decoder block.
+export type Reading = {
+  embedding: Float32Array;
+  blocks: BlockRun[];
+  memory: Float32Array;
+  asked: KeysAndValues[];
+};
+export type TranslationRun = {
+  source: number[];
+  previous: number[]; // the start, then what is written
+  changes: TranslatorChanges;
+  reading: Reading;
+  embedding: Float32Array;
+  blocks: DecoderBlockRun[];
+  logits: Float32Array; // of the word after each of the previous
+};
+export type RunTranslator = (
+  source: number[],
+  previous: number[],
+  changes: TranslatorChanges,
+  past: TranslationRun | null,
+) => Generator<void, TranslationRun>;
+export type TranslationQuestion = {
+  source: number[];
+  written: number[];
+  done: boolean; // whether nothing may follow what is written
+  changes: TranslatorChanges;
+};
+export type TranslationSight = {
+  source: number[];
+  written: number[];
+  changes: TranslatorChanges;
+  weights: Heads[]; // of each decoder block's cross-attention: a row for each word, and for the next unless done
+  logits: Float32Array; // of each word, and of the next unless done
+  intactLogits: Float32Array; // the same without the changes
+};
+export type TranslatorData = {
+  alt: string;
+  text: string;
+  examples: string[];
+  vocabulary: string[];
+  words: string[]; // those that may be typed
+  end: string; // the word that ends a sentence
+  limit: number; // words of a sentence, and of its translation
+  sizes: TranslatorSizes;
+  checkpoint: string; // as in OneModel
+  shapes: Packed16["shapes"];
+};
+export type TranslatorValues = { data: TranslatorData };
+
 // As much of Jupyter's model as a view uses.
 export type Model<Values> = {
   get<Name extends keyof Values>(name: Name): Values[Name];
@@ -210,7 +271,7 @@ export type Make = <Tag extends keyof HTMLElementTagNameMap>(
 
 declare global {
   const views: Record<string, { render: Render<any> }>; // on the site all views stand before the script that mounts
-  var courseModelView: { render: Render<any> } | undefined; // on pages of the site that have a live model
+  var courseLiveViews: Record<string, { render: Render<any> }> | undefined; // on pages of the site that have a live one
   var courseModels: Record<string, string> | undefined; // by their names, the weights that files of the site hold
   interface HTMLElement {
     explorer?: any; // on a view's root: what it shows, for tests and for the curious

@@ -205,7 +205,8 @@ def _elided(word: str, next_word: str) -> str:
     return word[0] + "'" if next_word.startswith(_VOWELS) else word
 
 
-_ENGLISH = (
+# All words of the sources but the period.
+ENGLISH = (
     *("the", "a", "an", "some", "any", "this", "these", "my", "do", "does", "not", "never"),
     *ADVERBS,
     *SIZES,
@@ -221,6 +222,6 @@ _FRENCH = (
     *(word for noun in NOUNS for word in noun[2:4]),
     *(word for verb in VERBS for word in verb[2:]),
 )
-VOCABULARY = tuple(dict.fromkeys(["<pad>", ".", *_ENGLISH, *_FRENCH]))
+VOCABULARY = tuple(dict.fromkeys(["<pad>", ".", *ENGLISH, *_FRENCH]))
 IDS = {word: index for index, word in enumerate(VOCABULARY)}
 N_SOURCE = N_TARGET = 13  # article, size, colour, noun, does, not, often, verb, article, size, colour, noun, period

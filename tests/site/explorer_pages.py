@@ -10,23 +10,32 @@ from visits import ROOT
 from attention_course.explore.explorer import VIEWS
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.explorers import LIVE, bundle, bundle_model, extract_frames, extract_weights  # noqa: E402
+from course_site.explorers import (  # noqa: E402
+    LIVE,
+    bundle,
+    bundle_live,
+    extract_frames,
+    extract_weights,
+    find_live,
+)
 
 
 def write_pages(folder: Path, explorers: list) -> None:
     """Write `light.html` and `dark.html` with what the extension gives a page of the book."""
     (folder / "explorers.js").write_text(bundle())
-    (folder / "model.js").write_text(bundle_model())
-    for name in ("explorers.css", "model.css"):
-        (folder / name).write_text((VIEWS / name).read_text())
+    for view in LIVE:
+        (folder / f"{view}.js").write_text(bundle_live(view))
+    for style in VIEWS.glob("*.css"):
+        (folder / style.name).write_text(style.read_text())
     for name in ("course.css", "favicon.svg"):
         (folder / name).write_text((ROOT / "_static" / name).read_text())
     outputs = (f'<div class="cell_output">{explorer._repr_html_()}</div>' for explorer in explorers)
     html = extract_frames("\n".join(outputs), folder / "frames", "frames")
     html, names = extract_weights(html, folder / "models", "models")
     head = [f'<script src="models/{name}" defer></script>' for name in names]
-    if LIVE in html:
-        head += ['<link rel="stylesheet" href="model.css">', '<script src="model.js" defer></script>']
+    scripts, styles = find_live(html)
+    head += [f'<link rel="stylesheet" href="{style}">' for style in styles]
+    head += [f'<script src="{script}" defer></script>' for script in scripts]
     for theme in ("light", "dark"):
         page = bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme)
         # Before the script that mounts: it looks for what these have left.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, bundle_model, write_pages
+from explorer_pages import Mounted, bundle_live, write_pages
 from serving import serving
 from test_explorers import show  # noqa: F401
 from visits import run_axe
@@ -368,7 +368,7 @@ def test_accessible_and_within_the_page(open_model, scheme, width):
 
 def test_the_script_is_small_and_strict():
     """Under 40 kB, and nothing in it that a strict policy or a folder would refuse."""
-    script = bundle_model()
+    script = bundle_live("model")
     assert len(script.encode()) < BUDGET
     words = ("eval(", "new Function", "import(", "import ", "export ", "innerHTML")
     assert not [word for word in words if word in script]

@@ -1,7 +1,7 @@
-// A row of buttons of which the keyboard reaches one: arrows and the row's ends choose another.
+// Many buttons of which the keyboard reaches one: arrows and the ends choose another, or only go there.
 
-/** @type {(box: HTMLElement) => void} */
-export const moveByKeys = (box) =>
+/** @type {(box: HTMLElement, choose?: boolean) => void} */
+export const moveByKeys = (box, choose = true) =>
   box.addEventListener("keydown", (event) => {
     const at = Array.from(box.children).findIndex((button) => button === event.target);
     /** @type {Record<string, number>} */
@@ -10,5 +10,5 @@ export const moveByKeys = (box) =>
     if (!(next instanceof HTMLElement)) return;
     event.preventDefault();
     next.focus();
-    next.click();
+    if (choose) next.click();
   });

@@ -93,7 +93,8 @@ for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelector
   const model = makeModel(values);
   const panel = add(box, "div", "course-explorer-controls");
   for (const control of controls) addControl(panel, control, model, steps);
-  const view = box.dataset.view === "model" ? globalThis.courseModelView : views[String(box.dataset.view)];
+  const name = String(box.dataset.view);
+  const view = views[name] ?? globalThis.courseLiveViews?.[name];
   view?.render({ model, el: box });
   // What has yet to load is shown in place of the first state once it is there.
   if (!box.querySelector("[aria-busy=true]")) box.querySelector(".course-explorer-first")?.remove();

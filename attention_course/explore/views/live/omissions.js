@@ -1,0 +1,60 @@
+// What the reader can take out of the translator, and what that costs its translation.
+
+/** @import { TranslationSight, TranslatorChanges, TranslatorData } from "../../types" */
+import { make } from "../parts/dom.js";
+import { makeCheck, without } from "./checks.js";
+import { softmax } from "./layers.js";
+import { makeButton } from "./sentence.js";
+import { noTranslatorChanges } from "./translation.js";
+
+// The product of the probabilities of all that is written.
+/** @type {(written: number[], logits: Float32Array, size: number) => number} */
+export const rate = (written, logits, size) =>
+  written.reduce((product, symbol, i) => product * softmax(logits.subarray(i * size, (i + 1) * size))[symbol], 1);
+
+/** @type {(probability: number) => string} */
+export const tellRate = (probability) => {
+  if (probability >= 0.001) return `${Number((100 * probability).toPrecision(3))}%`;
+  if (probability < 1e-12) return "less than 1 in a million millions";
+  return `1 in ${Number((1 / probability).toPrecision(2)).toLocaleString("en")}`;
+};
+
+/** @type {(sight: TranslationSight, size: number) => string} */
+export const tellRates = ({ written, logits, intactLogits }, size) => {
+  if (!written.length) return "Nothing is written yet.";
+  const [now, before] = [logits, intactLogits].map((all) => tellRate(rate(written, all, size)));
+  return `The model gives these words, together, a probability of ${now}; as it was trained, ${before}.`;
+};
+
+/** @type {(parent: Element, data: TranslatorData, change: (changes: TranslatorChanges) => void) => void} */
+export const makeOmissions = (parent, { sizes }, change) => {
+  let changes = noTranslatorChanges(sizes);
+  const set = (/** @type {Partial<TranslatorChanges>} */ what) => change((changes = { ...changes, ...what }));
+  const makeLine = (/** @type {string} */ name) => {
+    const line = make(parent, "div", "course-live-line");
+    line.setAttribute("role", "group");
+    line.setAttribute("aria-label", name);
+    return line;
+  };
+  const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+  const encoder = makeLine("encoder");
+  const checks = range(sizes.blocks).map((b) =>
+    makeCheck(encoder, `encoder block ${b + 1}`, true, (on) => set({ encoder: without(changes.encoder, b, on) })),
+  );
+  for (const b of range(sizes.blocks)) {
+    const line = makeLine(`decoder block ${b + 1}, with the heads of its cross-attention`);
+    checks.push(
+      makeCheck(line, `decoder block ${b + 1}`, true, (on) => set({ decoder: without(changes.decoder, b, on) })),
+      ...range(sizes.heads).map((h) =>
+        makeCheck(line, `head ${h + 1}`, true, (on) =>
+          set({ heads: changes.heads.map((off, i) => (i === b ? without(off, h, on) : off)) }),
+        ),
+      ),
+    );
+  }
+  make(parent, "p", "course-live-note", "The heads are those of the cross-attention.");
+  makeButton(makeLine("all"), "As it was trained", () => {
+    for (const input of checks) input.checked = true;
+    change((changes = noTranslatorChanges(sizes)));
+  });
+};
