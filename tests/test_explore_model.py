@@ -1,6 +1,7 @@
 """What `explore_model` hands to the browser and what it refuses; how the views' files are joined; what is drawn."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -95,6 +96,12 @@ def test_a_view_is_one_module(view, tmp_path):
     assert script.count("const make = (parent") == 1
     (tmp_path / "view.mjs").write_text(script)
     subprocess.run([NODE, "--check", tmp_path / "view.mjs"], check=True)
+
+
+def test_no_template_stands_in_another():
+    """The site's minifier takes the inner one for code, and loses spaces of its text."""
+    nested = re.compile(r"\$\{[^}`]*`")
+    assert not [path.name for path in VIEWS.rglob("*.js") if nested.search(path.read_text(encoding="utf-8"))]
 
 
 def test_files_are_joined_once_and_in_order(tmp_path):

@@ -3,7 +3,7 @@
 // The root element carries `explorer`, for tests and for the curious: `state`, `weights` (of the maps on show), `looks`
 // (the lines: their mean, a row for each word) and `sight`, what was computed.
 
-/** @import { Render, TranslationSight, TranslatorData, TranslatorValues } from "../types" */
+/** @import { Looks, Render, TranslationSight, TranslatorData, TranslatorValues } from "../types" */
 import { make } from "./parts/dom.js";
 import { makeHeads } from "./live/heads.js";
 import { makeHost, serve } from "./live/host.js";
@@ -34,30 +34,28 @@ const start = (view, data, weights) => {
   let sight = null;
   let sentence = 0; // the timer of the one to be said
 
+  // What the maps show: rows are words that were written, and the next unless there is none.
+  /** @type {(sight: TranslationSight, rows: number) => Looks} */
+  const show = ({ source, written, weights, changes: { heads, decoder } }, rows) => ({
+    queries: Array.from({ length: rows }, (_, i) => data.vocabulary[written[i]] ?? "…"),
+    keys: source.map((symbol) => data.vocabulary[symbol]),
+    weights,
+    masked: false,
+    legend: "Rows are written words, columns those of the sentence; the chosen word's row is framed.",
+    isOff: (b, h) => heads[b].includes(h) || decoder.includes(b),
+  });
   const isDone = () => written[written.length - 1] === last || written.length >= data.limit;
   const redraw = () => {
     if (!sight) return;
     const rows = sight.logits.length / size;
     selected = Math.min(selected, rows - 1);
-    const legend = "Rows are written words, columns those of the sentence; the chosen word's row is framed.";
-    const { heads: off, decoder } = sight.changes;
-    const shown = heads.draw(
-      {
-        queries: Array.from({ length: rows }, (_, i) => (i < written.length && sight ? data.vocabulary[sight.written[i]] : "…")),
-        keys: sight.source.map((symbol) => data.vocabulary[symbol]),
-        weights: sight.weights,
-        masked: false,
-        legend,
-        isOff: (b, h) => off[b].includes(h) || decoder.includes(b),
-      },
-      selected,
-    );
+    const shown = heads.draw(show(sight, rows), selected);
     const looks = shown[0].weights.map((row, i) =>
       row.map((_, j) => shown.reduce((sum, one) => sum + one.weights[i][j], 0) / shown.length),
     );
     drawRows(sight, selected, forced, looks);
     drawInstead(sight, selected);
-    cost.textContent = tellRates(sight, size);
+    cost.textContent = tellRates(data, sight);
     one.disabled = all.disabled = isDone();
     back.disabled = again.disabled = !written.length;
     const state = { source, written, forced, selected, changes: sight.changes, writing };

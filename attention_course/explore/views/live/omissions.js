@@ -19,11 +19,13 @@ export const tellRate = (probability) => {
   return `1 in ${Number((1 / probability).toPrecision(2)).toLocaleString("en")}`;
 };
 
-/** @type {(sight: TranslationSight, size: number) => string} */
-export const tellRates = ({ written, logits, intactLogits }, size) => {
+/** @type {(data: TranslatorData, sight: TranslationSight) => string} */
+export const tellRates = ({ vocabulary, sizes }, { written, changes, logits, intactLogits }) => {
   if (!written.length) return "Nothing is written yet.";
-  const [now, before] = [logits, intactLogits].map((all) => tellRate(rate(written, all, size)));
-  return `The model gives these words, together, a probability of ${now}; as it was trained, ${before}.`;
+  const [now, before] = [logits, intactLogits].map((all) => tellRate(rate(written, all, vocabulary.length)));
+  const intact = JSON.stringify(changes) === JSON.stringify(noTranslatorChanges(sizes));
+  const beside = intact ? "" : `; as it was trained, ${before}`;
+  return `The model gives these words, together, a probability of ${now}${beside}.`;
 };
 
 /** @type {(parent: Element, data: TranslatorData, change: (changes: TranslatorChanges) => void) => void} */

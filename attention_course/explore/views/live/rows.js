@@ -30,7 +30,7 @@ export const makeRows = (parent, data, select) => {
   make(box, "p", "course-live-note", "It reads:");
   const source = make(box, "div", "course-live-row");
   const target = make(box, "div", "course-live-row course-live-written");
-  make(box, "p", "course-live-note", "It writes. Choose a word to see where the model looked to write it.");
+  make(box, "p", "course-live-note", "It writes. Choose a word to see where the model looked to write it; the lines are the mean of the maps below.");
   target.setAttribute("role", "group");
   target.setAttribute("aria-label", "written words: choose one to see where the model looked");
   target.addEventListener("click", ({ target: clicked }) => {

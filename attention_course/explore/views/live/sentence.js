@@ -14,7 +14,7 @@ export const splitWords = ({ words, end }, text) =>
 /** @type {(data: TranslatorData, words: string[]) => string} */
 const findFault = ({ words: known, limit }, words) => {
   const unknown = [...new Set(words)].filter((word) => !known.includes(word));
-  if (unknown.length) return `The model does not know ${unknown.map((word) => `“${word}”`).join(", ")}`;
+  if (unknown.length) return `The model does not know “${unknown.join("”, “")}”`;
   if (words.length > limit) return "The sentence is too long";
   return words.length ? "" : "The model needs at least one word";
 };
@@ -42,7 +42,7 @@ export const makeSentence = (parent, data, take) => {
     const fault = findFault(data, words);
     const open = words.includes(data.end) ? "" : `The sentences it has read end with “${data.end}”.`;
     input.setAttribute("aria-invalid", String(fault !== ""));
-    said.textContent = `${words.length} of ${data.limit} words. ${fault ? `${fault}: nothing below has changed.` : open}`;
+    said.textContent = `${words.length} of ${data.limit} words. ${fault ? fault + ": nothing below has changed." : open}`;
     take(fault ? null : words);
   };
   const set = (/** @type {string} */ text) => {

@@ -29,15 +29,16 @@ export const makeText = (parent, data, take) => {
   const check = () => {
     const text = area.value;
     const unknown = [...new Set(text)].filter((character) => !data.vocabulary.includes(character));
+    const told = unknown.map((character) => "“" + visible(character) + "”").join(", ");
     const wrong = unknown.length
-      ? `The model does not know ${unknown.map((character) => `“${visible(character)}”`).join(", ")}`
+      ? `The model does not know ${told}`
       : text.length > data.limit
         ? "The text is too long"
         : text
           ? ""
           : "The model needs at least one character";
     area.setAttribute("aria-invalid", String(wrong !== ""));
-    said.textContent = `${text.length} of ${data.limit} characters. ${wrong && `${wrong}: nothing below has changed.`}`;
+    said.textContent = `${text.length} of ${data.limit} characters. ${wrong && wrong + ": nothing below has changed."}`;
     take(wrong ? null : text);
   };
   area.addEventListener("input", check);

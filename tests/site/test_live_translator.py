@@ -1,0 +1,321 @@
+"""The live translator: its numbers beside PyTorch's, and what a reader can do with it."""
+
+import numpy as np
+import pytest
+import torch
+from explorer_pages import Mounted, bundle_live, write_pages
+from serving import serving
+from test_explorers import show  # noqa: F401
+from visits import run_axe
+
+from attention_course.encoder_decoder import EncoderDecoder
+from attention_course.explore import explore_model
+from attention_course.explore.explorer import VIEWS
+from attention_course.tasks.translation import ENGLISH, VOCABULARY
+
+BUDGET = 40_000  # bytes of script, uncompressed
+TEXT, OTHER, LIMIT = "the black cat does not love a small bee.", "these white geese never see my house.", 13
+INTACT = {"heads": [[], []], "encoder": [], "decoder": []}
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Not trained, but as unequal as if it were; it never ends a sentence of itself."""
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(VOCABULARY), 32, 4, 2, pad=0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.15 * torch.randn_like(parameter))
+        model.logits.bias[1] = -100
+    return model.half().double().eval()
+
+
+@pytest.fixture
+def open_translator(show, model):  # noqa: F811
+    """A function that opens a page with the translator, once it has written."""
+
+    def open_translator(**options):
+        page = show(make(model), **options)
+        return page, Live(page)
+
+    return open_translator
+
+
+def make(model, text=TEXT):
+    options = {"alt": "A translator.", "limit": LIMIT, "source_words": [*ENGLISH, "."]}
+    return explore_model(model, VOCABULARY, text, examples=[OTHER], **options)
+
+
+class Live(Mounted):
+    """The translator of a page."""
+
+    def __init__(self, page):
+        super().__init__(page)
+        self.text = page.get_by_label("Your sentence")
+        self.written = page.locator(".course-live-written button")
+        self.cost = page.locator(".course-live-cost")
+        self.view.locator(".course-live-cost:not(:empty)").wait_for()
+        self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+        self.wait_for(writing=False)
+
+    def wait_for(self, **state):
+        """The state, once it holds what is asked for."""
+        for _ in range(200):
+            seen = self.state
+            if all(seen[name] == value for name, value in state.items()):
+                return seen
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"never {state}: {self.state}")
+
+    def logits(self):
+        """Those on show, a row for each word."""
+        lens = self.view.evaluate("view => Array.from(view.explorer.sight.logits)")
+        return np.reshape(lens, (-1, len(VOCABULARY)))
+
+
+def encode(text):
+    return [VOCABULARY.index(word) for word in text.replace(".", " .").split()]
+
+
+@torch.no_grad()
+def run(model, source, written):
+    """Logits and cross-attention weights `(blocks, heads, words, source)`."""
+    logits, weights = model(torch.tensor([source]), torch.tensor([written]), need_weights=True)
+    return logits[0], torch.stack(weights)[:, 0]
+
+
+def probability(model, source, written):
+    shares = run(model, source, written)[0].softmax(-1)
+    return shares[torch.arange(len(written)), written].prod().item()
+
+
+def tell(share):
+    """As the page writes a probability that is neither tiny nor large."""
+    assert 1e-12 < share < 0.001
+    return f"1 in {float(f'{1 / share:.2g}'):,.0f}"
+
+
+@pytest.mark.parametrize("from_folder", [False, True])
+def test_what_is_shown_is_pytorchs(open_translator, model, from_folder):
+    """Greedy words, logits and weights, from the worker on a server and from the page itself in a folder."""
+    page, live = open_translator(from_folder=from_folder)
+    for text in (TEXT, "cat", OTHER):
+        source = encode(text)
+        live.text.fill(text)
+        written = model.generate(torch.tensor([source]), LIMIT)[0].tolist()
+        live.wait_for(source=source, written=written, writing=False)
+        logits, weights = run(model, source, written)
+        np.testing.assert_allclose(live.logits(), logits, rtol=0, atol=1e-4 * logits.abs().max().item())
+        np.testing.assert_allclose(live.weights, weights[-1], rtol=0, atol=1e-4)
+    looks = live.view.evaluate("view => view.explorer.looks")
+    np.testing.assert_allclose(looks, weights[-1].mean(0), rtol=0, atol=1e-4)
+    page.get_by_label("weights of").select_option(label="all")
+    np.testing.assert_allclose(live.weights, weights.flatten(0, 1), rtol=0, atol=1e-4)
+    assert len(page.workers) == (0 if from_folder else 1)
+    assert page.errors == []
+    assert all(url.startswith(("file:", "http://127.0.0.1", "data:")) for url in page.requests)
+
+
+def test_where_workers_are_forbidden_the_page_computes(browser, model, tmp_path):
+    """A stricter policy than ours costs the worker, and nothing else."""
+    write_pages(tmp_path, [make(model)])
+    with serving(tmp_path, "default-src 'self'; worker-src 'none'") as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/light.html")
+        live = Live(page)
+        assert live.state["written"] == model.generate(torch.tensor([encode(TEXT)]), LIMIT)[0].tolist()
+        assert not page.workers
+        page.close()
+
+
+def test_unknown_words_and_long_sentences_are_said(open_translator):
+    """They change nothing; French words are not read; a capital is; words can be chosen from a list."""
+    page, live = open_translator()
+    status = page.locator(".course-live-text [role=status]")
+    source = encode(TEXT)
+    for wrong, said in (("the zebra sees a chat.", "“zebra”, “chat”"), ("cat " * 14, "too long"), ("", "one word")):
+        live.text.fill(wrong)
+        assert said in status.inner_text()
+        assert live.text.get_attribute("aria-invalid") == "true"
+        assert live.state["source"] == source
+    live.text.fill("The cat sees " + "cat " * 10)
+    assert "13 of 13 words. The sentences it has read end with “.”." in status.inner_text()
+    live.wait_for(source=encode("the cat sees " + "cat " * 10), writing=False)
+    page.get_by_role("button", name="clear the sentence").click()
+    for word in ("a", "bee", "."):
+        page.locator(".course-live-words").get_by_role("button", name=word, exact=True).click()
+    assert status.inner_text().strip() == "3 of 13 words."
+    live.wait_for(source=encode("a bee ."), writing=False)
+    page.get_by_label("or an example").select_option(index=1)
+    live.wait_for(source=encode(OTHER), writing=False)
+
+
+def test_a_chosen_word_shows_where_the_model_looked(open_translator, model):
+    """By a click and by keys: three lines from the word, to the largest weights; one from each other."""
+    page, live = open_translator()
+    source, written = encode(TEXT), live.state["written"]
+    weights = run(model, source, written)[1]
+    live.written.nth(5).click()
+    page.keyboard.press("ArrowRight")
+    live.wait_for(selected=6)
+    lines = page.locator(".course-live-rows line")
+    assert lines.count() == 3 + len(written) - 1
+    for block, head, row in (("block 1", "head 3", weights[0, 2, 6]), ("block 2", "all", weights[1, :, 6].mean(0))):
+        page.get_by_label("weights of").select_option(label=block)
+        page.locator(".course-live-section select").nth(1).select_option(label=head)
+        page.wait_for_timeout(100)
+        best = row.topk(3)
+        words = page.locator(".course-live-row span")
+        for line, place, weight in zip(lines.all()[-3:], best.indices.tolist(), best.values.tolist(), strict=True):
+            middle = words.nth(place).evaluate("word => word.offsetLeft + word.offsetWidth / 2")
+            assert float(line.get_attribute("x1")) == pytest.approx(middle, abs=1)
+            assert float(line.get_attribute("stroke-width")) == pytest.approx(1 + 5 * weight, abs=0.01)
+    middle = live.written.nth(6).evaluate("word => word.offsetLeft + word.offsetWidth / 2")
+    assert float(lines.last.get_attribute("x2")) == pytest.approx(middle, abs=1)
+    assert "computed from the word before" in page.locator(".course-live-section").nth(1).inner_text()
+
+
+def test_writing_and_taking_back(open_translator, model):
+    """One word, all of them, one less, none; by the keyboard too."""
+    page, live = open_translator()
+    full = live.state["written"]
+    button = {name: page.get_by_role("button", name=name, exact=True) for name in ("Write all", "Take all back")}
+    assert button["Write all"].is_disabled()
+    page.get_by_role("button", name="Take back", exact=True).click()
+    live.wait_for(written=full[:-1])
+    button["Take all back"].click()
+    live.wait_for(written=[], selected=0)
+    assert live.cost.inner_text() == "Nothing is written yet."
+    assert live.written.all_inner_texts() == ["…"] and button["Take all back"].is_disabled()
+    page.get_by_role("button", name="Write one word").focus()
+    for count in (1, 2):
+        page.keyboard.press("Enter")
+        live.wait_for(written=full[:count], writing=False, selected=count - 1)
+    logits = run(model, encode(TEXT), full[:3])[0]
+    np.testing.assert_allclose(live.logits(), logits, rtol=0, atol=1e-4 * logits.abs().max().item())
+    button["Write all"].click()
+    live.wait_for(written=full, writing=False)
+
+
+def test_a_sentence_ends_where_the_model_ends_it(show, model):  # noqa: F811
+    """At the period, as `cut_after` does, and never behind it."""
+    ending = EncoderDecoder(len(VOCABULARY), 32, 4, 2, pad=0)
+    ending.load_state_dict(model.state_dict())
+    written = model.generate(torch.tensor([encode(TEXT)]), LIMIT)[0].tolist()
+    with torch.no_grad():
+        logits = run(model, encode(TEXT), written)[0]
+        gap = logits.max(-1).values - logits[:, 1]
+        ending.logits.bias[1] += gap.sort().values[3].item() + 0.01
+    expected = ending.double().half().double().generate(torch.tensor([encode(TEXT)]), LIMIT)[0].tolist()
+    assert 1 in expected[:-1]
+    live = Live(show(make(ending)))
+    assert live.state["written"] == expected[: expected.index(1) + 1]
+    assert live.page.get_by_role("button", name="Write one word").is_disabled()
+
+
+def test_another_word_changes_what_follows(open_translator, model):
+    """It stands where the reader puts it, and the model goes on greedily from there."""
+    page, live = open_translator()
+    source, full = encode(TEXT), live.state["written"]
+    live.written.nth(2).click()
+    items = page.locator(".course-live-instead button")
+    assert items.count() == len(VOCABULARY)
+    shares, order = run(model, source, full)[0][2].softmax(-1).sort(descending=True)
+    for place in (0, 7, 160):
+        assert items.nth(place).locator("span").inner_text() == VOCABULARY[order[place]]
+        assert float(items.nth(place).locator("b").inner_text().rstrip("%")) == pytest.approx(
+            100 * shares[place].item(), abs=0.051
+        )
+    assert items.first.get_attribute("aria-pressed") == "true"
+    items.nth(7).click()
+    expected = full[:2] + [order[7].item()]
+    while len(expected) < LIMIT:
+        expected.append(run(model, source, [*expected, 0])[0][-1].argmax().item())
+    live.wait_for(written=expected, forced=[2], selected=2, writing=False)
+    assert "chosen by you" in live.written.nth(2).get_attribute("aria-label")
+    page.get_by_role("button", name="Take all back").click()
+    page.get_by_role("button", name="Write all").click()
+    live.wait_for(written=full, forced=[], writing=False)
+
+
+def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_translator, model):
+    """Heads of the cross-attention, an encoder and a decoder block; what is written stays, and its cost is told."""
+    page, live = open_translator()
+    source, written = encode(TEXT), live.state["written"][:3]
+    for count in range(LIMIT - 1, 2, -1):
+        page.get_by_role("button", name="Take back", exact=True).click()
+        live.wait_for(written=live.state["written"][:count])
+    live.wait_for(written=written)
+    intact = probability(model, source, written)
+    assert live.cost.inner_text() == f"The model gives these words, together, a probability of {tell(intact)}."
+
+    def silence(_, inputs):
+        parts = inputs[0].unflatten(-1, (4, -1)).clone()
+        parts[:, :, [0, 2]] = 0
+        return parts.flatten(-2)
+
+    def empty(_, inputs, output):
+        return torch.zeros_like(output)
+
+    def check(group, name):
+        page.get_by_role("group", name=group).get_by_role("checkbox", name=name, exact=True).click()
+
+    encoder, decoder = model.encoder.blocks[1], model.decoder.blocks[0]
+    steps = [
+        ([("decoder block 2", "head 1"), ("decoder block 2", "head 3")], {"heads": [[], [0, 2]]}),
+        ([("encoder", "encoder block 2")], {"encoder": [1]}),
+        ([("decoder block 1", "decoder block 1")], {"decoder": [0]}),
+    ]
+    hooks = [
+        lambda: [model.decoder.blocks[1].cross_attention.out_proj.register_forward_pre_hook(silence)],
+        lambda: [part.register_forward_hook(empty) for part in (encoder.attention.out_proj, encoder.feed_forward[2])],
+        lambda: [
+            part.register_forward_hook(empty)
+            for part in (decoder.attention.out_proj, decoder.cross_attention.out_proj, decoder.feed_forward[2])
+        ],
+    ]
+    expected, made = dict(INTACT), []
+    try:
+        for (clicks, what), make_hooks in zip(steps, hooks, strict=True):
+            for click in clicks:
+                check(*click)
+            expected |= what
+            live.wait_for(changes=expected, written=written)
+            made += make_hooks()
+            told = f"{tell(probability(model, source, written))}; as it was trained, {tell(intact)}."
+            assert live.cost.inner_text() == f"The model gives these words, together, a probability of {told}"
+    finally:
+        for hook in made:
+            hook.remove()
+    page.get_by_role("button", name="As it was trained").click()
+    live.wait_for(changes=INTACT)
+
+
+def test_weights_are_loaded_when_the_reader_comes(show, model):  # noqa: F811
+    """Once, from a file under a megabyte; without JavaScript, the first state is shown."""
+    explorer = make(model)
+    page = show(explorer)
+    Live(page)
+    assert [url.rsplit("/", 2)[-2] for url in page.requests].count("models") == 1
+    assert page.locator(".course-explorer-first").count() == 0
+    page = show(explorer, java_script_enabled=False)
+    assert "is translated as" in page.locator(".course-explorer-first").inner_text()
+    assert page.locator(".course-explorer-first svg").is_visible()
+
+
+def test_accessible_and_within_the_page(open_translator, scheme, width):
+    """Axe finds nothing; nothing is wider than the screen, whatever is shown."""
+    page, live = open_translator(scheme=scheme, width=width)
+    page.get_by_label("weights of").select_option(label="all")
+    assert run_axe(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.errors == []
+
+
+def test_the_script_is_small_and_strict():
+    """Under 40 kB, and nothing in it that a strict policy or a folder would refuse."""
+    script = bundle_live("translator")
+    assert len(script.encode()) < BUDGET
+    words = ("eval(", "new Function", "import(", "import ", "export ", "innerHTML")
+    assert not [word for word in words if word in script]
+    assert (VIEWS / "translator.css").stat().st_size < 5_000
