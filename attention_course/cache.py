@@ -49,6 +49,20 @@ class KVCache:
         self._n_tokens = end
         return self.key, self.value
 
+    def select(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch, in this order, each as often as it is named: what beam search does.
+
+        Args:
+            rows: Integers `(n_rows,)`.
+
+        Raises:
+            IndexError: If there is no such row. The cache then holds what it held before.
+            ValueError: If the cache is empty.
+        """
+        if self._key is None:
+            raise ValueError("the cache must hold tokens before rows are selected, got an empty one")
+        self._key, self._value = self._key[rows], self._value[rows]
+
     @staticmethod
     def _grown(held: Tensor | None, newest: Tensor, capacity: int) -> Tensor:
         grown = newest.new_empty(*newest.shape[:-2], capacity, newest.size(-1))

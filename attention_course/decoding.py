@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from attention_course.encoder_decoder import EncoderDecoder
+from attention_course.language_model import CausalLanguageModel
 
 
 @torch.no_grad()
@@ -30,8 +31,7 @@ def beam_search(
     Raises:
         ValueError: If `width` is below 1.
     """
-    if width < 1:
-        raise ValueError(f"width must be 1 or more, got {width}")
+    _validate_width(width)
     memory, memory_mask = model.encode(source)
     memory = memory.repeat_interleave(width, dim=0)  # (batch * width, n_source, d_model)
     if memory_mask is not None:
@@ -45,11 +45,63 @@ def beam_search(
         gain = logits[:, -1].log_softmax(-1).unflatten(0, (len(source), width))  # (batch, width, vocabulary)
         complete = (beams == end).any(-1, keepdim=True)
         gain = torch.where(complete, _only(pad, gain), gain)
-        scores, best = (scores.unsqueeze(-1) + gain).flatten(1).topk(width)
-        parent = best // gain.size(-1)  # (batch, width)
+        scores, parent, newest = _likeliest(scores, gain)
         beginnings = beams.gather(1, parent.unsqueeze(-1).expand(-1, -1, beams.size(-1)))
-        beams = torch.cat([beginnings, (best % gain.size(-1)).unsqueeze(-1)], dim=-1)
+        beams = torch.cat([beginnings, newest.unsqueeze(-1)], dim=-1)
     return beams[..., 1:], scores
+
+
+@torch.no_grad()
+def continue_with_beam(
+    model: CausalLanguageModel, prompt: Tensor, n_symbols: int, *, width: int
+) -> tuple[Tensor, Tensor]:
+    """Continue a prompt with the likeliest symbols that a beam finds, where `generate` draws.
+
+    Args:
+        model: In evaluation mode, of blocks with caches.
+        prompt: Integers `(batch, n_prompt)`, at least one a sequence.
+        n_symbols: How many to write, 1 or more.
+        width: Beginnings that are kept, at most as many as there are symbols in the vocabulary.
+
+    Returns:
+        The prompt and what follows, `(batch, width, n_prompt + n_symbols)`, the likeliest first, and the
+        log-probabilities of what follows, `(batch, width)` in nats.
+
+    Raises:
+        ValueError: If `width` or `n_symbols` is below 1, or `width` above the size of the vocabulary.
+    """
+    _validate_width(width)
+    if width > model.embedding.num_embeddings:
+        raise ValueError(f"width must be at most {model.embedding.num_embeddings}, all symbols there are, got {width}")
+    if n_symbols < 1:
+        raise ValueError(f"n_symbols must be 1 or more, got {n_symbols}")
+    caches = model.new_caches()
+    logits, _ = model(prompt, caches=caches)
+    scores, newest = logits[:, -1].log_softmax(-1).topk(width)
+    first = torch.arange(len(prompt), device=prompt.device).unsqueeze(-1)  # (batch, 1)
+    parent = first.expand(-1, width).flatten()
+    symbols = prompt
+    for step in range(n_symbols):
+        for cache in caches:
+            cache.select(parent)
+        symbols = torch.cat([symbols[parent], newest.reshape(-1, 1)], dim=1)
+        if step < n_symbols - 1:
+            logits, _ = model(symbols[:, -1:], caches=caches)
+            gain = logits[:, -1].log_softmax(-1).unflatten(0, (len(prompt), width))
+            scores, parent, newest = _likeliest(scores, gain)
+            parent = (first * width + parent).flatten()  # among the rows of all beams
+    return symbols.unflatten(0, (len(prompt), width)), scores
+
+
+def _likeliest(scores: Tensor, gain: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Of all beginnings and symbols: the scores, beginnings and symbols `(batch, width)` of the likeliest, in order."""
+    scores, best = (scores.unsqueeze(-1) + gain).flatten(1).topk(scores.size(1))
+    return scores, best // gain.size(-1), best % gain.size(-1)
+
+
+def _validate_width(width: int) -> None:
+    if width < 1:
+        raise ValueError(f"width must be 1 or more, got {width}")
 
 
 def _only(symbol: int, gain: Tensor) -> Tensor:

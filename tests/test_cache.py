@@ -169,3 +169,26 @@ def test_a_model_wants_a_cache_for_each_block():
         with pytest.raises(ValueError, match=f"one for each of 2 blocks, got {n_caches}"):
             model(torch.zeros(1, 3, dtype=torch.long), caches=caches)
         assert all(len(cache) == 0 for cache in caches)
+
+
+@EVERY
+@torch.no_grad()
+def test_selected_rows_go_on_as_if_they_had_been_read_themselves(name):
+    layer, cache, rows = LAYERS[name](), KVCache(), torch.tensor([2, 0, 0, 1])
+    tokens = tokens_of(3, 9, 16)
+    layer(tokens[:, :5], causal=True, cache=cache)
+    cache.select(rows)
+    newest, _ = layer(tokens[rows, 5:], causal=True, cache=cache)
+    whole, _ = layer(tokens, causal=True)
+    torch.testing.assert_close(newest, whole[rows, 5:], atol=1e-5, rtol=1e-5)
+
+
+def test_rows_that_are_not_there_are_refused():
+    cache = KVCache()
+    with pytest.raises(ValueError, match="must hold tokens before rows are selected"):
+        cache.select(torch.tensor([0]))
+    key = tokens_of(2, 1, 3, 4)
+    cache.append(key, key)
+    with pytest.raises(IndexError):
+        cache.select(torch.tensor([0, 2]))
+    assert torch.equal(cache.key, key)

@@ -3,8 +3,10 @@ from itertools import product
 import pytest
 import torch
 
-from attention_course.decoding import beam_search, cut_after
+from attention_course.decoding import beam_search, continue_with_beam, cut_after
 from attention_course.encoder_decoder import EncoderDecoder
+from attention_course.language_model import CausalLanguageModel
+from attention_course.positions import RotaryAttention
 
 N_SYMBOLS, PAD, END = 4, 0, 1
 
@@ -69,3 +71,54 @@ def test_all_after_the_first_end_is_cut():
 def test_a_beam_has_a_width(model):
     with pytest.raises(ValueError, match="width must be 1 or more, got 0"):
         beam_search(model, SOURCE, 3, width=0, end=END, pad=PAD)
+
+
+@pytest.fixture(scope="module", params=range(3))
+def writer(request):
+    torch.manual_seed(request.param)
+    untrained = CausalLanguageModel(N_SYMBOLS, 16, 2, 2, attention=RotaryAttention()).eval()
+    with torch.no_grad():
+        untrained.logits.weight *= 4
+    return untrained
+
+
+PROMPTS = torch.tensor([[2, 3, 2, 0], [3, 1, 1, 0]])
+
+
+@torch.no_grad()
+def test_a_beam_as_wide_as_the_vocabulary_finds_the_likeliest_pair(writer):
+    symbols, scores = continue_with_beam(writer, PROMPTS, 2, width=N_SYMBOLS)
+    for row, prompt in enumerate(PROMPTS):
+        every = {}
+        for pair in product(range(N_SYMBOLS), repeat=2):
+            text = torch.cat([prompt, torch.tensor(pair)])
+            gains = writer(text[None])[0][0].double().log_softmax(-1)
+            every[pair] = (gains[-3, pair[0]] + gains[-2, pair[1]]).item()
+        ranked = sorted(every, key=every.get, reverse=True)[:N_SYMBOLS]
+        assert symbols[row].tolist() == [[*prompt.tolist(), *pair] for pair in ranked]
+        assert scores[row].tolist() == pytest.approx([every[pair] for pair in ranked], abs=1e-4)
+
+
+@torch.no_grad()
+def test_the_beams_scores_are_those_of_one_pass_over_what_they_wrote(writer):
+    symbols, scores = continue_with_beam(writer, PROMPTS, 9, width=3)
+    assert symbols.shape == (2, 3, 13) and torch.equal(symbols[:, :, :4], PROMPTS[:, None].expand(-1, 3, -1))
+    flat = symbols.flatten(0, 1)
+    gains = writer(flat[:, :-1])[0].log_softmax(-1).gather(-1, flat[:, 1:, None])[:, 3:, 0].sum(1)
+    torch.testing.assert_close(scores.flatten(), gains, atol=1e-4, rtol=0)
+    assert (scores.diff(dim=1) <= 0).all()
+
+
+@torch.no_grad()
+def test_a_beam_of_one_continues_greedily(writer):
+    symbols, _ = continue_with_beam(writer, PROMPTS, 12, width=1)
+    assert torch.equal(symbols[:, 0], writer.generate(PROMPTS, 12, temperature=0))
+
+
+def test_a_beam_that_cannot_be_is_refused(writer):
+    with pytest.raises(ValueError, match="width must be 1 or more, got 0"):
+        continue_with_beam(writer, PROMPTS, 3, width=0)
+    with pytest.raises(ValueError, match="width must be at most 4, all symbols there are, got 5"):
+        continue_with_beam(writer, PROMPTS, 3, width=5)
+    with pytest.raises(ValueError, match="n_symbols must be 1 or more, got 0"):
+        continue_with_beam(writer, PROMPTS, 0, width=2)

@@ -5,6 +5,7 @@ from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
+from attention_course.diagrams.generation import cut_distribution
 from attention_course.diagrams.language_model import next_symbols
 from attention_course.diagrams.mask_numbers import empty_rows
 from attention_course.diagrams.masking import combined, corners, masks, one_mask, reaches
@@ -27,6 +28,7 @@ __all__ = [
     "combined",
     "corners",
     "course_map",
+    "cut_distribution",
     "cuts",
     "empty_rows",
     "encoder_decoders",

@@ -1,0 +1,73 @@
+"""The picture of one distribution shows the probabilities that a loop in float64 finds."""
+
+import math
+
+import pytest
+import torch
+from reading import drawn, parse, texts
+
+from attention_course import diagrams
+from attention_course.checkpoints import load_character_model
+
+TEXT = "The for statement is used to "
+VOCABULARY = "abcdefghijkl"
+
+
+def softmax(logits: list[float], temperature: float = 1.0) -> list[float]:
+    exponentials = [math.exp(logit / temperature) for logit in logits]
+    return [e / sum(exponentials) for e in exponentials]
+
+
+def expected_rows(logits: list[float], k: int, p: float) -> dict[str, list[float]]:
+    order = sorted(range(len(logits)), key=lambda i: -logits[i])
+    plain = softmax(logits)
+    nucleus, total = [], 0.0
+    for i in order:
+        if total >= p:
+            break
+        nucleus.append(i)
+        total += plain[i]
+
+    def only(kept):
+        return [plain[i] / sum(plain[j] for j in kept) if i in kept else 0.0 for i in range(len(logits))]
+
+    rows = {
+        "as they are": plain,
+        "temperature 0.5": softmax(logits, 0.5),
+        "temperature 2": softmax(logits, 2.0),
+        f"top-k, k = {k}": only(order[:k]),
+        f"top-p, p = {p:g}": only(nucleus),
+    }
+    return {name: [row[i] for i in order[:8]] + [sum(row[i] for i in order[8:])] for name, row in rows.items()}
+
+
+@pytest.mark.parametrize(("k", "p"), [(3, 0.6), (5, 0.9), (1, 0.05)])
+def test_each_row_is_its_distribution(k, p):
+    logits = 2 * torch.randn(12, generator=torch.Generator().manual_seed(k))
+    tables = drawn(diagrams.cut_distribution(logits, VOCABULARY, "abc", k=k, p=p))
+    rows = expected_rows(logits.double().tolist(), k, p)
+    assert list(tables) == list(rows)
+    for name, row in rows.items():
+        assert tables[name][0] == pytest.approx(row, rel=2e-3, abs=1e-6), name
+
+
+def test_it_shows_the_recorded_model():
+    model, vocabulary = load_character_model("causal")
+    with torch.no_grad():
+        logits = model(torch.tensor([[vocabulary.index(character) for character in TEXT]]))[0][0, -1]
+    picture = diagrams.cut_distribution(logits, vocabulary, TEXT)
+    rows = expected_rows(logits.double().tolist(), 3, 0.6)
+    for name, table in drawn(picture).items():
+        assert table[0] == pytest.approx(rows[name], rel=2e-3, abs=1e-6), name
+    likeliest = [vocabulary[i] for i in logits.argsort(descending=True)[:8].tolist()]
+    assert texts(picture)[11:20] == [*likeliest, "others"]
+
+
+def test_what_a_cut_keeps_is_framed():
+    logits = torch.tensor([4.0, 3.0, 2.0, 1.0, *[0.0] * 8])
+    picture = diagrams.cut_distribution(logits, VOCABULARY, "abc", k=3, p=0.5)
+    plain = softmax(logits.tolist())
+    assert plain[0] > 0.5  # so that the first symbol crosses p by itself
+    frames = [part for part in parse(picture).iter() if part.get("class") == "course-frame"]
+    widths = [float(frame.get("width")) - 2 for frame in frames]
+    assert widths == [3 * 38, 1 * 38]
