@@ -17,6 +17,7 @@ FURTHER: set[str] = {
     "cache",
     "depth",
     "forward_pass",
+    "generation",
     "length",
     "mask_numbers",
     "memory",

@@ -60,9 +60,7 @@ def cut_distribution(logits: Tensor, vocabulary: str, text: str, *, k: int = 3, 
 
 def _row(picture: Diagram, y: float, name: str, cells: Tensor, columns, n_kept: int | None):
     picture.text(0, y + HEIGHT / 2, name)
-    grid = picture.tensor(
-        LEFT, y, cells, name=name, cell=(CELL, HEIGHT), numbers=True, largest=1, tone="weights"
-    )
+    grid = picture.tensor(LEFT, y, cells, name=name, cell=(CELL, HEIGHT), numbers=True, largest=1, tone="weights")
     for column, label in enumerate(columns):
         picture.text(grid.cell(0, column).centre[0], y - 12, label, anchor="middle")
     if n_kept is not None:

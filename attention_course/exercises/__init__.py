@@ -29,6 +29,7 @@ CHAPTERS = (
     "modern_block",
     "forward_pass",
     "language_model",
+    "generation",
     "cache",
     "classifiers",
     "efficient",
