@@ -29,6 +29,7 @@ SAID = {
     "rotary positions (RoPE)": ("rotary position", "RoPE"),
     "saturation": ("saturation", "saturate", "saturated"),
     "score": ("scores",),  # in the singular often a verb, or a result
+    "top-k and top-p": ("top-k", "top-p"),
     "value": ("values",),
     "weights": ("attention weight",),
 }

@@ -47,8 +47,8 @@ def cut_distribution(logits: Tensor, vocabulary: str, text: str, *, k: int = 3, 
         f"{n_others} others together. {said} Top-k keeps {k} symbols, and top-p keeps {n_top_p}.",
         height=66 + len(rows) * (HEIGHT + 8),
     )
-    end = "".join(VISIBLE.get(character, character) for character in text[-28:])
-    picture.text(0, 14, f"what comes after \N{HORIZONTAL ELLIPSIS}{end}", bold=True)
+    end = "".join(VISIBLE.get(character, character) for character in text[-30:])
+    picture.text(0, 14, f"what comes after {end}", bold=True)
     y = 64
     for name, row in rows.items():
         cells = torch.cat([row[:SHOWN], row[SHOWN:].sum(0, keepdim=True)])
