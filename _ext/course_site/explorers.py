@@ -5,10 +5,11 @@ import hashlib
 import re
 from pathlib import Path
 
-from rjsmin import jsmin
+import minify
 
 from attention_course.explore.bundle import LIVE, VIEWS, live_script, page_script
 
+SCRIPT = "application/javascript"
 CONTAINER = 'class="course-explorer"'
 WEIGHTS = re.compile(r'"(weights|checkpoint)":"([A-Za-z0-9+/=]+)"')
 STYLES = {"model": ["model.css"], "translator": ["model.css", "translator.css"]}
@@ -17,13 +18,13 @@ SUFFIXES = {"svg+xml": "svg", "webp": "webp"}
 
 
 def bundle():
-    """The views and the script that mounts them, without comments and spaces."""
-    return jsmin(page_script())
+    """The views and the script that mounts them, minified."""
+    return minify.string(SCRIPT, page_script())
 
 
 def bundle_live(view):
-    """A live model's view, without comments and spaces."""
-    return jsmin(live_script(view))
+    """A live model's view, minified."""
+    return minify.string(SCRIPT, live_script(view))
 
 
 def find_live(html):
