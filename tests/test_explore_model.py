@@ -127,6 +127,15 @@ def test_symbols_are_drawn_as_often_as_they_should_be(tmp_path):
         assert (abs(counts - expected.numpy()) <= 4 * spread + 1e-12).all()
 
 
+def test_at_temperature_0_the_likeliest_is_drawn(tmp_path):
+    """Whatever the other cuts; of two that are alike the first."""
+    for logits, likeliest in (([0.5, 3, -1, 2.9], 1), ([1, 2, 2, 0], 1)):
+        sampling = json.dumps({"temperature": 0, "topK": 4, "topP": 1, "seed": 3})
+        logits_js = f"Float32Array.from({logits})"
+        draws = f"Array.from({{ length: 50 }}, (_, i) => drawSymbol({logits_js}, {sampling}, i))"
+        assert in_node(draws, VIEWS / "live" / "sampling.js", tmp_path) == [likeliest] * 50
+
+
 def test_another_seed_draws_otherwise(tmp_path):
     """Numbers of neighbouring seeds and places do not go together."""
     grid = in_node(

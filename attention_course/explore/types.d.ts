@@ -152,6 +152,16 @@ export type Looks = {
   isOff: (block: number, head: number) => boolean;
 };
 export type Sampling = { temperature: number; topK: number; topP: number; seed: number };
+export type Chosen = {
+  model: number; // which of those that are offered
+  text: string;
+  selected: number; // the token that is followed
+  changes: Changes;
+  sampling: Sampling;
+  block: number; // whose weights are shown, counted from 1; 0 is all of them
+  head: number;
+  open: number[]; // the folds that are
+};
 export type ModelData = {
   alt: string;
   text: string;
@@ -159,6 +169,7 @@ export type ModelData = {
   vocabulary: string; // the symbols' characters
   limit: number; // characters of a text
   steps: Steps;
+  models: OneModel[];
 } & OneModel;
 export type OneModel = {
   name: string;
@@ -166,7 +177,7 @@ export type OneModel = {
   checkpoint: string; // the weights, as in Packed16, or the address of the site's file that holds them
   shapes: Packed16["shapes"];
 };
-export type ModelValues = { data: Omit<ModelData, keyof OneModel> & { models: OneModel[] } };
+export type ModelValues = { data: Omit<ModelData, keyof OneModel> };
 export type RunModel = (symbols: number[], changes: Changes, past: Run | null) => Generator<void, Run>;
 
 export type TranslatorSizes = AttentionSizes & {

@@ -13,6 +13,7 @@ from attention_course.explore import explore_model
 VIEW = "document.querySelector('.course-live').explorer"
 TYPE = """(() => {{ const area = document.querySelector('.course-live textarea'); area.value = {text!r};
   area.dispatchEvent(new Event('input', {{ bubbles: true }})); return true; }})()"""
+OPEN = "document.querySelectorAll('.course-live details').forEach((box) => { box.open = true; })"
 PATIENCE = 20  # seconds
 
 
@@ -26,7 +27,7 @@ def wait_for(engine, expression: str) -> None:
 
 @torch.no_grad()
 def test_the_live_model_is_pytorchs(engine, tmp_path):
-    """Its logits and its weights on texts that are typed, to 1e-4 of the largest; then with the mask lifted."""
+    """Its logits and its weights on typed texts, to 1e-4 of the largest, with the mask lifted too. Link and picture."""
     model, vocabulary = load_character_model()
     model = model.double()
     write_pages(tmp_path, [explore_model(model, vocabulary, "The for", alt="A model.")])
@@ -41,7 +42,7 @@ def test_the_live_model_is_pytorchs(engine, tmp_path):
         ):
             engine.evaluate(TYPE.format(text=text))
             if not masked:
-                engine.evaluate("(document.querySelector('.course-live details:last-of-type').open = true)")
+                engine.evaluate(OPEN)
                 boxes = engine.evaluate("document.querySelectorAll('.course-live [type=checkbox]').length")
                 engine.click(".course-live [type=checkbox]", boxes - 1)
             wait_for(engine, f"{VIEW}.state.text === {text!r} && {VIEW}.sight.symbols.length === {len(text)}")
@@ -52,4 +53,9 @@ def test_the_live_model_is_pytorchs(engine, tmp_path):
             shown = engine.evaluate(f"Array.from({VIEW}.sight.lenses.at(-1))")
             np.testing.assert_allclose(shown, logits.flatten(), rtol=0, atol=1e-4 * logits.abs().max().item())
             np.testing.assert_allclose(engine.evaluate(f"{VIEW}.weights"), weights[-1][0], rtol=0, atol=1e-4)
+        said = "document.querySelector('.course-live-status').textContent"
+        engine.click(".course-live-share button", 0)
+        wait_for(engine, f"{said} === 'Link copied.' || document.activeElement.value.includes('#live=x+%3D+7')")
+        engine.click(".course-live-share button", 1)
+        wait_for(engine, f"{said} === 'Picture saved.'")
         assert engine.evaluate("window.courseErrors") == []

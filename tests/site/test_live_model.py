@@ -1,11 +1,15 @@
 """The live model: its numbers beside PyTorch's, and what a reader can do with it."""
 
+import json
 import math
+import re
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted, bundle_live, write_pages
+from PIL import Image
 from serving import serving
 from test_explorers import show  # noqa: F401
 from visits import run_axe
@@ -13,6 +17,7 @@ from visits import run_axe
 from attention_course.attention import DotProductAttention
 from attention_course.checkpoints import load_character_model
 from attention_course.explore import explore_model
+from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
 
 BUDGET = 40_000  # bytes of script, uncompressed
@@ -147,8 +152,13 @@ def test_unknown_characters_and_long_texts_are_said(open_model):
     live.text.fill("a" * LIMIT)
     live.wait_for(text="a" * LIMIT)
     assert live.text.get_attribute("aria-invalid") == "false"
-    page.get_by_label("or an example").select_option(index=1)
-    live.wait_for(text="for x in range")
+    example = page.get_by_label("or an example")
+    for _ in range(2):  # the same one twice
+        example.select_option(label="for x in range")
+        live.wait_for(text="for x in range")
+        live.text.fill("x")
+        live.wait_for(text="x")
+        assert example.evaluate("menu => menu.selectedOptions[0].label") == "none"
 
 
 def test_the_distribution_is_that_of_the_token_that_is_followed(open_model, trained):
@@ -178,6 +188,9 @@ def test_the_distribution_is_that_of_the_token_that_is_followed(open_model, trai
         shown = float(rows.nth(place).locator("b").inner_text().rstrip("%"))
         assert shown == pytest.approx(100 * (shares[place] / shares[:kept].sum()).item(), abs=0.051)
         assert rows.nth(place).locator("span").inner_text()[0] == vocabulary[order[place]].replace(" ", "␣")
+    nexts = [text for text in rows.locator("span").all_inner_texts() if text.endswith(" ←")]
+    assert nexts == [f"{TEXT[7].replace(' ', '␣')} ←"]
+    assert "← stands in your text" in page.locator(".course-live-next p").inner_text()
     assert rows.nth(kept).locator("b").inner_text().startswith("cut")
     assert f"{kept} of {len(vocabulary)} symbols" in page.locator(".course-live-next p").inner_text()
 
@@ -246,13 +259,16 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
             f"as the model was trained, {intact:.2f}."
         )
 
-    assert live.cost.inner_text() == said(intact)
+    unchanged = f"After its first character your text costs {intact:.2f} bits a character."
+    assert live.cost.inner_text() == unchanged
     live.check("head 2", 0)
     live.check("head 4", 2)
     hooks = switch_off(model, [(0, 1), (2, 3)])
     assert live.cost.inner_text() == said(bits(model, symbols))
     live.check("mask: hide the future")
     assert live.cost.inner_text() == said(bits(model, symbols, everything))
+    beside = page.locator("details:has(> summary:text('Take something out')) .course-live-note")
+    assert beside.inner_text() == live.cost.inner_text()  # on a phone the switches stand far below the text
     for hook in hooks:
         hook.remove()
     page.get_by_role("button", name="As it was trained").click()
@@ -276,7 +292,7 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
             layer.attention = mechanism
     page.get_by_role("button", name="As it was trained").click()
     live.wait_for(changes=INTACT)
-    assert live.cost.inner_text() == said(intact)
+    assert live.cost.inner_text() == unchanged
 
 
 def test_the_other_model_reads_the_same_text(show, trained):  # noqa: F811
@@ -297,11 +313,7 @@ def test_the_other_model_reads_the_same_text(show, trained):  # noqa: F811
     everything = torch.ones(12, 12, dtype=torch.bool)
     cost, honest = bits(cheat.double(), symbols, everything), bits(cheat, symbols)
     assert live.state["text"] == "another text" and len(live.state["changes"]["heads"]) == 2
-    assert live.cost.inner_text() == (
-        f"After its first character your text costs {cost:.2f} bits a character; "
-        f"as the model was trained, {cost:.2f}."
-    )
-    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+    assert live.cost.inner_text() == f"After its first character your text costs {cost:.2f} bits a character."
     live.check("mask: hide the future")
     assert live.cost.inner_text().startswith(f"After its first character your text costs {honest:.2f} bits")
     assert len(page.workers) == 1 and page.locator(".course-live-tokens").count() == 1
@@ -327,7 +339,7 @@ def test_a_token_is_followed_through_the_blocks(open_model, trained):
         for row, stream in zip(rows.all(), streams, strict=True):
             share, symbol = model.logits(model.norm(stream)).softmax(-1).max(-1)
             told = vocabulary[symbol].replace(" ", "␣").replace("\n", "⏎")
-            assert row.locator("td").nth(0).inner_text().startswith(f"{told}\u00a0{round(100 * share.item())}%")
+            assert row.locator("td").nth(0).inner_text().startswith(f"“{told}”\u00a0{round(100 * share.item())}%")
             assert float(row.locator("td").nth(2).inner_text()) == pytest.approx(stream.norm().item(), abs=0.051)
     for hook in hooks:
         hook.remove()
@@ -372,4 +384,284 @@ def test_the_script_is_small_and_strict():
     assert len(script.encode()) < BUDGET
     words = ("eval(", "new Function", "import(", "import ", "export ", "innerHTML")
     assert not [word for word in words if word in script]
-    assert (VIEWS / "model.css").stat().st_size < 5_000
+    assert (VIEWS / "model.css").stat().st_size < 6_000
+
+
+def test_what_the_reader_chose_outlives_another_model(show, trained):  # noqa: F811
+    """Folds, sliders, seed and the switches that the other model has as well."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(explore_model(model, vocabulary, TEXT, alt="Two models.", limit=LIMIT, unmasked=cheat))
+    live = Live(page)
+    page.locator("summary", has_text="Follow one token").click()  # closes it
+    live.press("temperature", *["ArrowRight"] * 8)
+    live.press("top-p", *["ArrowLeft"] * 5)
+    page.get_by_label("seed").fill("7")
+    live.check("head 2", 0)
+    live.check("block 3")
+    page.get_by_label("weights of").select_option(label="block 1")
+    page.locator(".course-live-choice select").select_option(label="trained without the mask")
+    state = live.wait_for(model=1)
+    assert (state["temperature"], state["topP"], state["seed"]) == (pytest.approx(10 ** (8 / 93)), 0.7, 7)
+    assert state["changes"] == {"heads": [[1], []], "blocks": [], "positions": True, "masked": False}
+    assert state["block"] == 1 and live.weights.shape[0] == 4
+    assert live.output("temperature") == "1.22" and page.get_by_label("seed").input_value() == "7"
+    assert not page.get_by_role("checkbox", name="head 2", exact=True).first.is_checked()
+    folds = page.locator("details").evaluate_all("boxes => boxes.map((box) => box.open)")
+    assert folds == [True, True, True, False, True]
+    assert page.errors == []
+
+
+def until(page, expression):
+    """Wait, by questions from outside: the policy lets a page evaluate nothing."""
+    for _ in range(200):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never {expression}")
+
+
+# Answers requests for weights when it is told to, the newest first.
+HOLD = """() => {
+  const { append } = Element.prototype;
+  window.held = [];
+  document.head.append = (element) => window.held.push(element);
+  window.release = () => window.held.splice(0).reverse().forEach((element) => append.call(document.head, element));
+}"""
+
+
+def test_only_the_model_that_was_chosen_last_starts(show, trained):  # noqa: F811
+    """However long the others take to load."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat))
+    page.evaluate(HOLD)
+    page.locator(".course-live").scroll_into_view_if_needed()
+    until(page, "window.held.length === 1")
+    page.locator(".course-live-choice select").select_option(label="trained without the mask")
+    until(page, "window.held.length === 2")
+    page.evaluate("window.release()")
+    live = Live(page)
+    live.wait_for(model=1)
+    page.wait_for_timeout(500)
+    assert live.state["model"] == 1 and page.locator(".course-live-tokens").count() == 1
+    assert page.locator(".course-live > .course-live-note").inner_text() == ""
+    assert page.errors == []
+
+
+NOTEBOOK = """<!doctype html><html lang="en"><title>A notebook</title><body><div id="here"></div>
+<script type="module" src="start.mjs"></script></body></html>"""
+START = """import view from "./view.mjs";
+const data = await (await fetch("data.json")).json();
+const el = document.getElementById("here");
+window.leave = view.render({ model: { get: () => data }, el });
+"""
+
+
+@pytest.fixture
+def notebook(browser, trained, tmp_path):
+    """The view as a module, as notebooks load it."""
+    model, vocabulary = trained
+    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    files = {
+        "index.html": NOTEBOOK,
+        "start.mjs": START,
+        "view.mjs": join(VIEWS / "model.js"),
+        "data.json": json.dumps(explorer.values["data"]),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    with serving(tmp_path) as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/index.html")
+        yield page
+        page.close()
+
+
+def test_a_notebook_offers_no_link(notebook):
+    """Its page is not the model's own."""
+    notebook.locator(".course-live-cost:not(:empty)").wait_for()
+    assert notebook.locator(".course-live-share button").all_inner_texts() == ["Save as picture"]
+
+
+def test_a_view_that_is_taken_away_starts_nothing(notebook):
+    """A model that has loaded by then is not started."""
+    notebook.locator(".course-live-cost:not(:empty)").wait_for()
+    notebook.evaluate(
+        """() => {
+          document.querySelector(".course-live-choice select").dispatchEvent(new Event("change")); // loads it again
+          window.leave();
+        }"""
+    )
+    notebook.wait_for_timeout(500)
+    assert notebook.locator(".course-live-tokens").count() == 0
+
+
+def test_writing_goes_on_with_a_changed_model(open_model):
+    """A switch does not stop it."""
+    page, live = open_model()
+    live.text.fill("a")
+    live.wait_for(text="a")
+    page.evaluate(
+        """() => {
+          [...document.querySelectorAll("button")].find((one) => one.textContent === "Write on").click();
+          setTimeout(() => document.querySelector(".course-live-check input").click(), 100);
+        }"""
+    )
+    state = live.wait_for(written=LIMIT - 1, writing=False)
+    assert state["changes"]["blocks"] == [0]
+    assert page.errors == []
+
+
+def test_a_late_picture_does_not_move_what_is_followed(open_model):
+    """Between a longer text and its answer the old picture may be drawn again."""
+    page, live = open_model(from_folder=True)
+    live.text.fill("abc")
+    live.wait_for(text="abc", selected=2)
+    page.evaluate(
+        """() => {
+          const area = document.querySelector("textarea");
+          area.value = "abcdefgh";
+          area.dispatchEvent(new Event("input"));
+          document.querySelector("[data-control=top-k]").dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    live.wait_for(text="abcdefgh", selected=7)
+
+
+def test_at_temperature_0_the_likeliest_is_written(open_model, trained):
+    """As `generate` does."""
+    model, vocabulary = trained
+    page, live = open_model()
+    live.press("temperature", "Home")
+    assert live.output("temperature") == "0: the likeliest"
+    assert live.state["temperature"] == 0
+    page.get_by_role("button", name="Write on", exact=True).click()
+    greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
+    live.wait_for(text="".join(vocabulary[symbol] for symbol in greedy), writing=False)
+
+
+def test_symbols_are_told_in_quotes(open_model):
+    """A comma among others could not be read."""
+    page, live = open_model()
+    live.text.fill("class Point")
+    live.wait_for(text="class Point")
+    told = page.locator(".course-live-says").last.inner_text()
+    assert re.fullmatch(r"(“.”\u00a0\d+%(, )?){3}", told)
+
+
+# --- links and pictures ------------------------------------------------------------------------
+
+
+def copied(page):
+    """The link that the button hands out."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the state as a link").click()
+    page.locator(".course-live-status", has_text="Link copied.").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_link_restores_what_was_seen(show, trained):  # noqa: F811
+    """In a fresh page: text, token, changes, sampling, model, maps and folds."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(explore_model(model, vocabulary, TEXT, alt="Two models.", limit=LIMIT, unmasked=cheat))
+    live = Live(page)
+    live.wait_for(open=[0, 1, 2, 3, 4])
+    assert copied(page) == f"{page.url}#{urlencode({'live': TEXT, 'open': '1 2 3 4 5'}, safe='*')}"
+    page.locator(".course-live-choice select").select_option(label="trained without the mask")
+    live.wait_for(model=1)
+    text = "a, b & c = 100% #\n+ é"[:-1]
+    live.text.fill(text)
+    live.wait_for(text=text)
+    live.check("head 2", 0)
+    live.check("block 2")
+    live.check("positions")
+    live.check("mask: hide the future")
+    live.press("temperature", "ArrowLeft", "ArrowLeft", "ArrowLeft")
+    live.press("top-k", "ArrowLeft")
+    live.press("top-p", "ArrowLeft")
+    page.get_by_label("seed").fill("12")
+    page.get_by_label("weights of").select_option(label="block 1")
+    page.locator("label:has-text('weights of') + label select").select_option(label="head 3")
+    page.locator("summary", has_text="Follow one token").click()
+    page.locator(".course-live-tokens button").nth(4).click()
+    seen, weights = live.wait_for(selected=4, open=[0, 1, 2, 4]), live.weights
+    link = copied(page)
+    fresh = page.context.new_page()
+    fresh.goto(link)
+    fresh.locator(".course-live-cost:not(:empty)").wait_for()
+    live = Mounted(fresh)
+    assert live.state == seen
+    np.testing.assert_array_equal(live.weights, weights)
+    assert fresh.get_by_label("Your text").input_value() == text
+    assert fresh.locator("details").evaluate_all("boxes => boxes.map((box) => box.open)") == [True] * 3 + [False, True]
+    fresh.evaluate("location.hash = '#live=another'")  # an address that is typed in the same page
+    Live(fresh).wait_for(text="another", model=0, changes=INTACT)
+    assert page.errors == []
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["top", "live", "live=%E9", "live=" + "a" * (LIMIT + 1), "live=a&token=2", "live=a&off=9.1", "live=a&model=2",
+     "live=a&temperature=hot", "live=a&top-p=2", "live=a&mask=perhaps", "live=a&more=1", "live=a&seed=-1"],
+)  # fmt: skip
+def test_a_damaged_or_foreign_fragment_is_ignored(show, trained, fragment):  # noqa: F811
+    """The page begins as without it."""
+    model, vocabulary = trained
+    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    first = Live(page).state
+    fresh = page.context.new_page()
+    fresh.goto(f"{page.url}#{fragment}")
+    live = Live(fresh)
+    live.wait_for(open=[0, 1, 2, 3, 4])
+    assert live.state | {"open": first["open"]} == first
+    fresh.goto(f"{page.url}#live=a")
+    live.wait_for(text="a")
+
+
+def test_without_a_clipboard_the_link_is_shown(open_model):
+    """In a field, selected, to be copied by hand."""
+    page, live = open_model(from_folder=True)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.get_by_role("button", name="Copy the state as a link").click()
+    field = page.get_by_label("link to what you see")
+    assert field.input_value().startswith(f"{page.url}#live=Return+the+item")
+    selected = field.evaluate("field => [field === document.activeElement, field.selectionEnd - field.selectionStart]")
+    assert selected == [True, len(field.input_value())]
+    assert "copy the link yourself" in page.locator(".course-live-status[role=status]").inner_text()
+
+
+@pytest.mark.parametrize("from_folder", [False, True])
+def test_a_picture_is_saved(open_model, from_folder, scheme, tmp_path):
+    """Its size, its ground, its ink, and more below when maps are on show."""
+    page, live = open_model(from_folder=from_folder, scheme=scheme)
+    heights = []
+    for opened in (True, False):
+        page.evaluate(f"document.querySelector('.course-live details').open = {str(opened).lower()}")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as picture").click()
+        assert download.value.suggested_filename == "live-model-return-the-item-of-d-with-key.png"
+        download.value.save_as(tmp_path / "picture.png")
+        picture = np.asarray(Image.open(tmp_path / "picture.png").convert("RGB")).astype(int)
+        heights.append(picture.shape[0])
+        assert picture.shape[1] == 680
+        ground = picture[2, 2]
+        assert (ground.mean() > 200) == (scheme == "light")
+        inked = (abs(picture - ground).max(-1) > 100).mean(0) > 0
+        assert inked[20:300].mean() > 0.5  # words stand there
+    assert heights[0] > heights[1] + 100 and 300 < heights[1] < 600
+    assert "Picture saved." in page.locator(".course-live-status").inner_text()
+    assert page.errors == []
+
+
+def test_weights_wait_until_the_page_has_loaded(show, trained):  # noqa: F811
+    """A model at the top of a page does not delay what the page loads of itself."""
+    model, vocabulary = trained
+    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    Live(page)
+    began, loaded = page.evaluate(
+        """() => [performance.getEntriesByType("resource").find(({ name }) => name.includes("/models/")).startTime,
+                  performance.getEntriesByType("navigation")[0].loadEventStart]"""
+    )
+    assert began >= loaded > 0

@@ -11,7 +11,7 @@ const TOLD = 3;
 export const tell = (data, logits) => {
   const shares = softmax(logits);
   const best = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a]).slice(0, TOLD);
-  return best.map((symbol) => `${visible(data.vocabulary[symbol])}\u00a0${Math.round(100 * shares[symbol])}%`).join(", ");
+  return best.map((symbol) => `“${visible(data.vocabulary[symbol])}”\u00a0${Math.round(100 * shares[symbol])}%`).join(", ");
 };
 
 /** @type {(parent: Element, data: ModelData) => (sight: Sight, selected: number) => void} */

@@ -3,25 +3,24 @@
 /** @import { Looks } from "../../types" */
 import { make } from "../parts/dom.js";
 import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, readColours, resize } from "../parts/maps.js";
+import { makeMenu } from "./controls.js";
 
 /** @typedef {{ block: number, head: number, weights: number[][] }} Shown */
 
-/** @type {(parent: Element, label: string, options: string[], start: number, change: () => void) => HTMLSelectElement} */
-const makeChoice = (parent, label, options, start, change) => {
-  const choice = make(make(parent, "label", "", `${label} `), "select");
-  options.forEach((text, index) => choice.add(new Option(text, String(index))));
-  choice.value = String(start);
-  choice.addEventListener("change", change);
-  return choice;
-};
-
-/** @type {(parent: Element, sizes: { blocks: number, heads: number }, select: (query: number) => void, change: () => void) => { draw: (looks: Looks, selected: number) => Shown[], recolour: () => void }} */
-export const makeHeads = (parent, { blocks, heads }, select, change) => {
+// At first the heads of the last block, or what was chosen before, counted from 1; 0 is all of them.
+/** @type {(parent: Element, sizes: { blocks: number, heads: number }, select: (query: number) => void, change: () => void, chosen?: { block: number, head: number }) => { draw: (looks: Looks, selected: number) => Shown[], recolour: () => void }} */
+export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { block: blocks, head: 0 }) => {
   const line = make(parent, "div", "course-live-line");
-  /** @type {(name: string, count: number) => string[]} */
-  const named = (name, count) => ["all", ...Array.from({ length: count }, (_, i) => `${name} ${i + 1}`)];
-  const block = makeChoice(line, "weights of", named("block", blocks), blocks, change);
-  const head = makeChoice(line, "head", named("head", heads), 0, change);
+  /** @type {(label: string, name: "block" | "head", count: number) => void} */
+  const addMenu = (label, name, count) => {
+    const menu = makeMenu(line, label, ["all", ...Array.from({ length: count }, (_, i) => `${name} ${i + 1}`)], (index) => {
+      chosen[name] = index;
+      change();
+    });
+    menu.selectedIndex = chosen[name];
+  };
+  addMenu("weights of", "block", blocks);
+  addMenu("head", "head", heads);
   const maps = make(parent, "div", "course-explorer-maps");
   const said = make(parent, "p", "course-live-note");
   const pixels = document.createElement("canvas");
@@ -30,11 +29,10 @@ export const makeHeads = (parent, { blocks, heads }, select, change) => {
   let canvases = [];
   let size = { cell: 1, top: 0 };
 
-  const chosen = () => {
-    /** @type {(choice: HTMLSelectElement, count: number) => number[]} */
-    const which = (choice, count) =>
-      Number(choice.value) ? [Number(choice.value) - 1] : Array.from({ length: count }, (_, i) => i);
-    return which(block, blocks).flatMap((b) => which(head, heads).map((h) => ({ block: b, head: h })));
+  const toShow = () => {
+    /** @type {(index: number, count: number) => number[]} */
+    const which = (index, count) => (index ? [index - 1] : Array.from({ length: count }, (_, i) => i));
+    return which(chosen.block, blocks).flatMap((b) => which(chosen.head, heads).map((h) => ({ block: b, head: h })));
   };
   let made = "";
   const layout = (/** @type {{ block: number, head: number }[]} */ shown) => {
@@ -58,7 +56,7 @@ export const makeHeads = (parent, { blocks, heads }, select, change) => {
 
   /** @type {(looks: Looks, selected: number) => Shown[]} */
   const draw = ({ queries, keys, weights: all, masked, legend, isOff }, selected) => {
-    const shown = chosen();
+    const shown = toShow();
     layout(shown);
     const allowed = queries.map((_, i) => keys.map((_, j) => !masked || j <= i));
     const at = measureMap({ queries, keys }, canvases[0].parentElement?.clientWidth || 300, shown.length === 1, colours.font);

@@ -4,7 +4,7 @@
 /** @template Question, Answer @typedef {{ run: (question: Question) => Promise<Answer>, end: () => void }} Host */
 
 // This file's address where it is a script of the site; Jupyter's modules have none.
-const SCRIPT = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript)?.src;
+export const SCRIPT = /** @type {HTMLScriptElement | null | undefined} */ (globalThis.document?.currentScript)?.src;
 
 const pause = () =>
   new Promise((done) => {

@@ -5,7 +5,9 @@ import { softmax } from "./layers.js";
 
 // The model's probabilities; and those left to draw from, likeliest first, until `topK` or until they make up `topP`.
 /** @type {(logits: Float32Array, sampling: Sampling) => { probabilities: Float32Array, kept: number[], order: number[] }} */
-export const cut = (logits, { temperature, topK, topP }) => {
+export const cut = (logits, sampling) => {
+  const { temperature, topK, topP } = sampling;
+  if (!temperature) return cut(logits, { ...sampling, temperature: 1, topK: 1 }); // only the likeliest
   const probabilities = softmax(logits, temperature);
   const order = Array.from(probabilities.keys()).sort((a, b) => probabilities[b] - probabilities[a] || a - b);
   let count = 0;

@@ -1,27 +1,38 @@
-// The tokens as buttons: one is followed. The darker its ground, the more bits it cost the model.
+// The tokens as buttons: one is followed. The higher its ground is filled, the more bits it cost the model.
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { makeButton } from "./controls.js";
 import { moveByKeys } from "./keys.js";
 import { visible } from "./text.js";
 
-const MOST = 8; // bits, of the darkest ground
+const MOST = 8; // bits, of a full ground
+
+// How far a token's ground is filled, from 0 to 1.
+export const fill = (/** @type {number} */ bits) => Math.min(1, bits / MOST);
+
+const makeLegend = (/** @type {Element} */ parent) => {
+  const legend = make(parent, "p", "course-live-legend", "How much each symbol surprised the model, in bits:");
+  for (const bits of [0, MOST / 2, MOST]) {
+    const swatch = make(make(legend, "span"), "i");
+    swatch.style.setProperty("--weight", String(fill(bits)));
+    swatch.after(bits < MOST ? String(bits) : `${bits} or more`);
+  }
+};
 
 /** @type {(parent: Element, data: ModelData, select: (token: number) => void) => (sight: Sight, selected: number) => void} */
 export const makeTokens = (parent, data, select) => {
   const box = make(parent, "div", "course-live-tokens");
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "tokens: choose one to follow it");
+  makeLegend(parent);
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
   moveByKeys(box);
   return ({ symbols, bits }, selected) => {
     while (buttons.length < symbols.length) {
       const token = buttons.length;
-      const button = make(box, "button");
-      button.type = "button";
-      button.addEventListener("click", () => select(token));
-      buttons.push(button);
+      buttons.push(makeButton(box, "", () => select(token)));
     }
     while (buttons.length > symbols.length) buttons.pop()?.remove();
     symbols.forEach((symbol, i) => {
@@ -31,7 +42,7 @@ export const makeTokens = (parent, data, select) => {
       buttons[i].setAttribute("aria-label", `${data.vocabulary[symbol].trim() || "space"}, token ${i + 1}, ${cost}`);
       buttons[i].setAttribute("aria-pressed", String(i === selected));
       buttons[i].tabIndex = i === selected ? 0 : -1;
-      buttons[i].style.setProperty("--weight", String(i ? Math.min(1, bits[i - 1] / MOST) : 0));
+      buttons[i].style.setProperty("--weight", String(i ? fill(bits[i - 1]) : 0));
     });
   };
 };

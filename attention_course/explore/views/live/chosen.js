@@ -1,0 +1,47 @@
+// What the reader has chosen. It outlives a change of the model, and a link can carry it.
+
+/** @import { Chosen, ModelSizes, ModelValues } from "../../types" */
+import { noChanges } from "./engine.js";
+
+// The folds by their places in `open`.
+export const FOLDS = {
+  inside: "Look inside",
+  sampling: "How the next symbol is drawn",
+  heads: "Where it looks: the attention weights",
+  follow: "Follow one token through the blocks",
+  changes: "Take something out of the model",
+};
+const OPEN = [1, 2]; // once the first is
+
+export const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+
+// As the page begins, with another text or another model where the reader has chosen one.
+/** @type {(data: ModelValues["data"], text?: string, model?: number) => Chosen} */
+export const begin = (data, text = data.text, model = 0) => {
+  const { sizes } = data.models[model];
+  return {
+    model,
+    text,
+    selected: text.length - 1,
+    changes: noChanges(sizes),
+    sampling: { temperature: 1, topK: data.vocabulary.length, topP: 1, seed: 0 },
+    block: sizes.blocks,
+    head: 0,
+    open: OPEN,
+  };
+};
+
+// What stays for another model. Its mask begins as it was trained.
+/** @type {(chosen: Chosen, model: number, sizes: ModelSizes) => Chosen} */
+export const refit = (chosen, model, { blocks, heads, masked }) => ({
+  ...chosen,
+  model,
+  changes: {
+    heads: range(blocks).map((block) => (chosen.changes.heads[block] ?? []).filter((head) => head < heads)),
+    blocks: chosen.changes.blocks.filter((block) => block < blocks),
+    positions: chosen.changes.positions,
+    masked,
+  },
+  block: Math.min(chosen.block, blocks),
+  head: Math.min(chosen.head, heads),
+});

@@ -1,0 +1,162 @@
+// One loaded model, and what the reader does with it.
+
+/** @import { Chosen, ModelData, Sight } from "../../types" */
+import { make } from "../parts/dom.js";
+import { makeChanges, tellCost } from "./changes.js";
+import { without } from "./checks.js";
+import { FOLDS } from "./chosen.js";
+import { makeEngine } from "./engine.js";
+import { makeFollow, tell } from "./follow.js";
+import { makeHeads } from "./heads.js";
+import { makeHost } from "./host.js";
+import { makeNext, makeWriting } from "./next.js";
+import { drawSymbol } from "./sampling.js";
+import { makeShare } from "./share.js";
+import { makeSliders } from "./sliders.js";
+import { makeText, visible } from "./text.js";
+import { makeTokens } from "./tokens.js";
+
+/** @type {(view: HTMLElement, data: ModelData, weights: string, chosen: Chosen) => () => void} */
+export const start = (view, data, weights, chosen) => {
+  const root = make(view, "div", "course-live-model");
+  const { ask, end } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
+  let written = 0; // how many characters at the end the model wrote
+  /** @type {object | null} */
+  let writing = null; // the run that writes
+  let valid = true; // whether the box holds the text
+  /** @type {Sight | null} */
+  let sight = null;
+  let sentence = 0; // the timer of the one to be said
+
+  // What is seen may be of an earlier text, which was shorter.
+  const followed = (/** @type {Sight} */ { symbols }) => Math.min(chosen.selected, symbols.length - 1);
+  const redraw = () => {
+    if (!sight) return;
+    const selected = followed(sight);
+    drawTokens(sight, selected);
+    drawNext(sight, selected);
+    enable(writing !== null, valid && chosen.text.length < data.limit, valid && written > 0);
+    follow(sight, selected);
+    const shown = heads.draw(looks(sight), selected);
+    cost.textContent = tellCost(data, sight);
+    repeatCost(sight);
+    const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written, writing: writing !== null };
+    view.explorer = { state, sight, weights: shown.map((one) => one.weights) };
+    clearTimeout(sentence); // one sentence for a whole word that is typed
+    sentence = setTimeout(say, 700, sight);
+  };
+  const looks = (/** @type {Sight} */ { symbols, weights, changes: { heads, blocks, masked } }) => {
+    const tokens = symbols.map((symbol) => visible(data.vocabulary[symbol]));
+    const legend = "Rows are queries, columns keys; the followed token's row is framed.";
+    const isOff = (/** @type {number} */ b, /** @type {number} */ h) => heads[b].includes(h) || blocks.includes(b);
+    return { queries: tokens, keys: tokens, weights, masked, legend, isOff };
+  };
+  const say = (/** @type {Sight} */ seen) => {
+    const { symbols, lenses } = seen;
+    const size = data.vocabulary.length;
+    const selected = followed(seen);
+    const logits = lenses[lenses.length - 1].subarray(selected * size, (selected + 1) * size);
+    const after = visible(data.vocabulary[symbols[selected]]);
+    said.textContent = `After “${after}” the model says ${tell(data, logits)}. ${tellCost(data, seen)}`;
+  };
+  const update = async () => {
+    const symbols = Array.from(chosen.text, (character) => data.vocabulary.indexOf(character));
+    const answer = await ask({ symbols, changes: chosen.changes });
+    if (answer) sight = answer;
+    if (answer) redraw();
+    return answer;
+  };
+  const setText = (/** @type {string} */ text) => {
+    chosen.text = text;
+    chosen.selected = text.length - 1;
+    showText(text);
+  };
+  const read = (/** @type {string | null} */ typed) => {
+    [valid, writing] = [typed !== null, null];
+    if (typed !== null) {
+      written = 0;
+      setText(typed);
+    }
+    update();
+  };
+  const select = (/** @type {number} */ token) => {
+    chosen.selected = token;
+    redraw();
+  };
+  const write = async (/** @type {number} */ count) => {
+    if (writing) return;
+    const mine = (writing = {});
+    while (writing === mine && count > 0 && chosen.text.length < data.limit) {
+      const answer = await update();
+      if (writing !== mine) return;
+      if (!answer) continue; // the reader has changed the model meanwhile: ask again
+      const logits = answer.lenses[answer.lenses.length - 1].slice(-data.vocabulary.length);
+      const symbol = drawSymbol(logits, chosen.sampling, chosen.text.length);
+      written++;
+      count--;
+      setText(chosen.text + data.vocabulary[symbol]);
+    }
+    if (writing === mine) stop();
+  };
+  const stop = () => {
+    writing = null;
+    update();
+  };
+  const takeBack = () => {
+    written--;
+    setText(chosen.text.slice(0, -1));
+    update();
+  };
+
+  const fold = (/** @type {Element} */ parent, /** @type {keyof typeof FOLDS} */ name) => {
+    const index = Object.keys(FOLDS).indexOf(name);
+    const box = make(parent, "details", "course-live-section");
+    make(box, "summary", "", FOLDS[name]);
+    box.open = chosen.open.includes(index);
+    box.addEventListener("toggle", () => {
+      const others = chosen.open.filter((other) => other !== index);
+      chosen.open = box.open ? without(others, index, false) : others;
+      redraw(); // what is closed has no width to fill
+    });
+    return make(box, "div");
+  };
+  const showText = makeText(root, data, read);
+  const drawTokens = makeTokens(root, data, select);
+  const cost = make(root, "p", "course-live-cost");
+  const drawNext = makeNext(root, data, chosen.sampling);
+  const enable = makeWriting(root, { write, stop, takeBack });
+  const inside = fold(root, "inside");
+  makeSliders(fold(inside, "sampling"), chosen.sampling, data.vocabulary.length, data.steps, redraw);
+  const heads = makeHeads(fold(inside, "heads"), data.sizes, select, redraw, chosen);
+  const follow = makeFollow(fold(inside, "follow"), data);
+  const repeatCost = makeChanges(fold(inside, "changes"), data, chosen, update);
+  makeShare(root, data, chosen, () => sight && { sight, selected: followed(sight) });
+  const said = make(root, "p", "course-live-said");
+  said.setAttribute("aria-live", "polite");
+  showText(chosen.text);
+  update();
+
+  const recolour = () => {
+    heads.recolour();
+    redraw();
+  };
+  // Pages and Jupyter switch between light and dark by an attribute.
+  const theme = new MutationObserver(recolour);
+  for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
+  let width = root.clientWidth;
+  const fit = () => {
+    if (root.clientWidth === width) return;
+    width = root.clientWidth;
+    redraw();
+  };
+  const size = new ResizeObserver(() => requestAnimationFrame(fit));
+  size.observe(root);
+  return () => {
+    writing = null;
+    clearTimeout(sentence);
+    theme.disconnect();
+    size.disconnect();
+    end();
+    root.remove();
+  };
+};

@@ -1,0 +1,53 @@
+// The sliders of how the next symbol is drawn.
+
+/** @import { Sampling, Steps } from "../../types" */
+import { make } from "../parts/dom.js";
+
+export const TOP_P = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
+
+// The temperature of a step of its slider. Below the lowest stands 0: the likeliest symbol, always.
+/** @type {(step: number, steps: Steps) => number} */
+export const degrees = (step, { low, decade }) => (step < low ? 0 : Math.max(0.05, 10 ** (step / decade)));
+
+/** @type {(temperature: number, steps: Steps) => number} */
+export const stepOf = (temperature, { low, high, decade }) =>
+  Math.min(high, Math.max(low - 1, Math.round(Math.log10(temperature) * decade)));
+
+// `set` takes a step, and returns what to say of it.
+/** @type {(parent: Element, name: string, low: number, high: number, start: number, set: (step: number) => string) => void} */
+const makeSlider = (parent, name, low, high, start, set) => {
+  const box = make(parent, "div", "course-explorer-control");
+  const input = make(make(box, "label", "", `${name} `), "input");
+  const output = make(box, "output");
+  input.type = "range";
+  [input.min, input.max, input.value] = [String(low), String(high), String(start)];
+  input.dataset.control = name;
+  const show = () => {
+    output.textContent = set(Number(input.value));
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  input.addEventListener("input", show);
+  show();
+};
+
+/** @type {(parent: Element, sampling: Sampling, size: number, steps: Steps, change: () => void) => void} */
+export const makeSliders = (parent, sampling, size, steps, change) => {
+  const box = make(parent, "div", "course-explorer-controls");
+  makeSlider(box, "temperature", steps.low - 1, steps.high, stepOf(sampling.temperature, steps), (step) => {
+    sampling.temperature = degrees(step, steps);
+    return sampling.temperature ? String(Number(sampling.temperature.toPrecision(3))) : "0: the likeliest";
+  });
+  makeSlider(box, "top-k", 1, size, sampling.topK, (k) => {
+    sampling.topK = k;
+    return k === size ? "all" : String(k);
+  });
+  makeSlider(box, "top-p", 0, TOP_P.length - 1, TOP_P.indexOf(sampling.topP), (step) =>
+    String((sampling.topP = TOP_P[step])),
+  );
+  box.addEventListener("input", change);
+  const seed = make(make(parent, "label", "", "seed "), "input");
+  seed.type = "number";
+  seed.min = "0";
+  seed.value = String(sampling.seed);
+  seed.addEventListener("input", () => (sampling.seed = Math.max(0, Math.trunc(Number(seed.value))) || 0));
+};
