@@ -5,12 +5,13 @@
 
 /** @import { Looks, Render, TranslationSight, TranslatorData, TranslatorValues } from "../types" */
 import { make } from "./parts/dom.js";
+import { makeButton } from "./live/controls.js";
 import { makeHeads } from "./live/heads.js";
 import { makeHost, serve } from "./live/host.js";
 import { makeInstead } from "./live/instead.js";
 import { makeOmissions, tellRates } from "./live/omissions.js";
 import { makeRows, strongest } from "./live/rows.js";
-import { makeButton, makeSentence } from "./live/sentence.js";
+import { makeSentence } from "./live/sentence.js";
 import { makeTranslationEngine, noTranslatorChanges } from "./live/translation.js";
 import { load, whenSeen } from "./live/weights.js";
 

@@ -4,7 +4,7 @@
 import { make } from "../parts/dom.js";
 import { makeCheck, without } from "./checks.js";
 import { softmax } from "./layers.js";
-import { makeButton } from "./sentence.js";
+import { makeButton } from "./controls.js";
 import { noTranslatorChanges } from "./translation.js";
 
 // The product of the probabilities of all that is written.

@@ -2,6 +2,7 @@
 
 /** @import { TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
+import { makeButton } from "./controls.js";
 
 // The words of a text; a capital is read as a small letter where that makes it a word.
 /** @type {(data: TranslatorData, text: string) => string[]} */
@@ -17,14 +18,6 @@ const findFault = ({ words: known, limit }, words) => {
   if (unknown.length) return `The model does not know “${unknown.join("”, “")}”`;
   if (words.length > limit) return "The sentence is too long";
   return words.length ? "" : "The model needs at least one word";
-};
-
-/** @type {(parent: Element, text: string, act: () => void) => HTMLButtonElement} */
-export const makeButton = (parent, text, act) => {
-  const button = make(parent, "button", "", text);
-  button.type = "button";
-  button.addEventListener("click", act);
-  return button;
 };
 
 // Hands over the words, or null where the model cannot read them.
