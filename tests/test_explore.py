@@ -76,7 +76,7 @@ def close_figures():
     ("message", "make"),
     [
         (r"scores must have shape .* got \(3,\)", lambda: attention(torch.randn(3))),
-        (r"scores must have shape .* got \(1, 2, 3, 3\)", lambda: attention(torch.randn(1, 2, 3, 3))),
+        (r"scores must have shape .* got \(1, 1, 2, 3, 3\)", lambda: attention(torch.randn(1, 1, 2, 3, 3))),
         (r"scores must have shape .* none of them 0, got \(0, 3\)", lambda: attention(torch.randn(0, 3))),
         (r"scores must be finite, got 1 value", lambda: attention([[0.0, float("nan")]])),
         (r"scores must be finite, got 2 values", lambda: attention([[float("inf"), float("-inf")]])),
@@ -128,7 +128,7 @@ def test_scores_arrive_to_the_last_bit(dtype):
     scores = (torch.randn(2, 3, 4) * 10).to(dtype)
     (model,) = payload(attention(scores))["values"]["data"]["models"]
     assert model["heads"] == 2
-    assert torch.equal(torch.tensor(unpack(model["scores"]), dtype=torch.float64), scores.double().flatten())
+    assert torch.equal(torch.tensor(unpack(model["numbers"]), dtype=torch.float64), scores.double().flatten())
 
 
 def test_scores_may_be_part_of_a_graph_or_lists():
@@ -185,7 +185,7 @@ def test_the_html_has_no_style_and_no_handler_of_its_own():
 def test_the_first_state_shows_the_weights():
     """Rows of [2, 0], [0, 0]: at temperature 1 one weight of 0.88 and 0.12, and two of 0.5."""
     drawing = page(attention(torch.tensor([[2.0, 0.0], [0.0, 0.0]]), tokens=["q", "r"]))
-    assert [path["fill-opacity"] for path in drawing.find_all("path")] == ["0.1", "0.5", "0.9"]
+    assert [path["stroke-opacity"] for path in drawing.find_all("path")] == ["0.1", "0.5", "0.9"]
     assert [text.string for text in drawing.find_all("text")] == ["q", "r", "q", "r"]
     assert drawing.svg["aria-label"] == "a map" and drawing.svg["role"] == "img"
 
@@ -194,12 +194,12 @@ def test_the_first_state_has_the_temperature():
     """A row of [2, 0]: at temperature 0.5 weights of 0.98 and 0.02, at 4 of 0.62 and 0.38; in twentieths."""
     for temperature, shades in ((0.5, ["1"]), (4.0, ["0.4", "0.6"])):
         drawing = page(attention(torch.tensor([[2.0, 0.0]]), tokens=["q"], keys=["k", "l"], temperature=temperature))
-        assert [path["fill-opacity"] for path in drawing.find_all("path")] == shades
+        assert [path["stroke-opacity"] for path in drawing.find_all("path")] == shades
 
 
 def test_the_first_state_has_the_mask():
     causal = page(attention(torch.zeros(2, 2), mask="causal"))
-    assert [path["fill-opacity"] for path in causal.find_all("path")] == ["0.5", "1"]
+    assert [path["stroke-opacity"] for path in causal.find_all("path")] == ["0.5", "1"]
     nothing = page(attention(torch.zeros(2, 2), mask="padding", length=0))
     assert nothing.find_all("path") == []
 

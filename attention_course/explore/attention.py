@@ -1,6 +1,5 @@
-"""Explorers of attention weights, computed in the browser from raw scores."""
+"""Explorers of attention weights: computed in the browser from raw scores, or as a model hands them over."""
 
-import base64
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,32 +10,45 @@ from attention_course.attention import masked_softmax
 from attention_course.explore.controls import HIGHEST_TEMPERATURE, LOWEST_TEMPERATURE, Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
+from attention_course.explore.inputs import check_scores, check_weights
+from attention_course.explore.packing import pack_scores, pack_weights, tokens_to_keep
 
 MASKS = ("none", "causal", "padding", "sliding window")
 WINDOW = 2  # keys on either side that the sliding window leaves
 
 
 def explore_attention(
-    scores,
+    scores=None,
     tokens: Sequence | None = None,
     *,
+    weights=None,
     keys: Sequence | None = None,
     gold=None,
     alt: str,
     mask: str | None = "none",
     length: int | None = None,
     temperature: float = 1.0,
+    layer: int | None = None,
+    head: int | None = None,
     query: int = 0,
 ) -> Explorer:
-    """Attention maps under a temperature, a mask and a choice of heads, computed in the browser.
+    """Attention maps of one or of many layers and heads: of scores, or of the weights that a model hands over.
 
-    Causal and sliding-window masks are aligned to the bottom right, and a query that may attend to nothing
-    gets zeros, as everywhere in the course. The window leaves two keys on either side.
+    Of scores the browser computes the weights, under a temperature and a mask that the reader changes. Causal and
+    sliding-window masks are aligned to the bottom right, and a query that may attend to nothing gets zeros, as
+    everywhere in the course. The window leaves two keys on either side. Weights are drawn as they are, each to the
+    nearest of 4095 steps from 0 to 1, so with an error of at most 1/8190.
+
+    Both may be `(layers, heads, n_queries, n_keys)`, `(heads, n_queries, n_keys)` or `(n_queries, n_keys)`; or a list
+    or tuple with a `(heads, n_queries, n_keys)`, or a batch of one of these, for each layer, such as
+    `output.attentions` of the models of `transformers`. Tensors on any device, in any dtype, arrays, or nested lists.
+    Where there are more than 12 x 12 maps of 64 x 64 tokens, or more than 128 tokens, only the first tokens are drawn,
+    and the explorer says how many.
 
     Args:
-        scores: Raw scores, before the softmax and without a mask: `(heads, n_queries, n_keys)`, or
-            `(n_queries, n_keys)` for one head. Tensor, array or nested lists.
+        scores: Raw scores, before the softmax and without a mask.
         tokens: `n_queries` labels of the queries; numbers from 1 if left out.
+        weights: Instead of scores: rows that sum to 1, or to 0 for a query that may attend to nothing.
         keys: `n_keys` labels of the keys; the tokens if left out.
         gold: Boolean `(n_queries, n_keys)`: where attention should be, framed at will.
         alt: What the map shows, in words, for whoever does not see it.
@@ -44,41 +56,70 @@ def explore_attention(
             choice of masks.
         length: How many keys are real; the rest is padding. Without it there is no choice of `padding`.
         temperature: What to start with, from 0.05 to 10.
-        query: The row whose weights are written out at first.
+        layer: The one to start with, counted from 1; all of them if left out.
+        head: The one to start with, counted from 1; all of them if left out.
+        query: The row whose weights are written out at first, counted from 0.
 
     Raises:
-        ValueError: If scores are not finite numbers of such a shape, or anything else does not fit them.
+        TypeError: If there are both scores and weights, or neither.
+        ValueError: If they are not finite numbers of such a shape, weights are negative or do not sum to 1 or to 0,
+            a mask, a length or a temperature is given for weights, or anything else does not fit.
     """
-    scores = _check_scores("scores", scores)
-    heads, n_queries, n_keys = scores.shape
+    if (scores is None) == (weights is None):
+        raise TypeError(f"either scores or weights must be given, got {'neither' if weights is None else 'both'}")
+    if weights is not None and ((mask or "none") != "none" or length is not None or temperature != 1):
+        raise ValueError(
+            "mask, length and temperature must be left out where weights are given, which are drawn as they are, "
+            f"got mask={mask!r}, length={length!r}, temperature={temperature!r}"
+        )
+    given = check_scores("scores", scores) if weights is None else check_weights(weights)
+    layers, heads, n_queries, n_keys = given.shape
     queries, keys = _labels(tokens, keys, n_queries, n_keys)
     gold = None if gold is None else _check_gold(gold, (n_queries, n_keys))
     if length is not None and not (isinstance(length, int) and 0 <= length <= n_keys):
         raise ValueError(f"length must be a whole number in 0..{n_keys} (n_keys), got {length!r}")
     if not LOWEST_TEMPERATURE <= temperature <= HIGHEST_TEMPERATURE:
         raise ValueError(f"temperature must lie in {LOWEST_TEMPERATURE}..{HIGHEST_TEMPERATURE:g}, got {temperature!r}")
-    if not (isinstance(query, int) and 0 <= query < n_queries):
-        raise ValueError(f"query must be a whole number in 0..{n_queries - 1}, got {query!r}")
     masks = tuple(name for name in MASKS if name != "padding" or length is not None)
     start = masks.index(_check_mask("mask", mask or "none", masks))
+    start_layer, start_head = _check_choice("layer", layer, layers), _check_choice("head", head, heads)
 
-    controls = [Control("temperature", "temperature", "temperature", "temperature")]
+    most = tokens_to_keep(given.shape)
+    note = _describe_cut(most, n_queries, n_keys)
+    given, queries, keys = given[:, :, :most, :most], queries[:most], keys[:most]
+    gold = None if gold is None else gold[:most, :most]
+    n_queries, n_keys = given.shape[2:]
+    if not (isinstance(query, int) and 0 <= query < n_queries):
+        raise ValueError(f"query must be a whole number in 0..{n_queries - 1}, got {query!r}")
+
+    controls = []
+    if weights is None:
+        controls.append(Control("temperature", "temperature", "temperature", "temperature"))
+    if layers > 1:
+        controls.append(Control("choice", "layer", "layer", "layer", ("all", *map(str, range(1, layers + 1)))))
     if heads > 1:
         names = ("all, side by side", *(f"head {head}" for head in range(1, heads + 1)))
         controls.append(Control("choice", "head", "head", "head", names))
-    if mask is not None:
+    if mask is not None and weights is None:
         controls.append(Control("choice", "mask", "mask", "mask", masks))
     if gold is not None:
         controls.append(Control("check", "gold", "show gold", "gold"))
+    numbers = pack_scores(given) if weights is None else pack_weights(given)
     data = {
-        **_shared_data(queries, keys, masks, length),
-        "models": [{"heads": heads, "scores": _pack(scores), "note": ""}],
+        **_shared_data(queries, keys, masks, None if length is None else min(length, n_keys)),
+        "models": [{"layers": layers, "heads": heads, "numbers": numbers, "note": note}],
         "gold": None if gold is None else gold.tolist(),
         "query": query,
     }
-    values = {"data": data, "temperature": float(temperature), "mask": start, "head": 0, "gold": gold is not None}
-    weights = _weights(scores, _allowed(masks[start], n_queries, n_keys, length), temperature)
-    return Explorer("attention", values, controls, draw_maps(weights, queries, keys, gold, alt), alt)
+    values = {"data": data, "temperature": float(temperature), "mask": start, "gold": gold is not None}
+    values |= {"layer": start_layer, "head": start_head}
+    shown = given[start_layer - 1 :][:1] if start_layer else given
+    shown = shown[:, start_head - 1 :][:, :1] if start_head else shown
+    if weights is None:
+        shown = _weights(shown, _allowed(masks[start], n_queries, n_keys, data["length"]), temperature)
+    columns = 4 if 1 in shown.shape[:2] else heads
+    first = draw_maps(shown.reshape(-1, n_queries, n_keys), queries, keys, gold, alt, columns)
+    return Explorer("attention", values, controls, f"<p>{note}</p>{first}" if note else first, alt)
 
 
 def explore_heads(
@@ -110,11 +151,11 @@ def explore_heads(
     if set(accuracy) != set(scores):
         raise ValueError(f"accuracy must be given for the models of scores {list(scores)}, got {list(accuracy)}")
     counts = sorted(scores)
-    models = [_check_scores(f"scores[{count}]", scores[count]) for count in counts]
-    n_queries, n_keys = models[0].shape[1:]
+    models = [check_scores(f"scores[{count}]", scores[count]) for count in counts]
+    n_queries, n_keys = models[0].shape[2:]
     for count, model in zip(counts, models, strict=True):
-        if model.shape != (count, n_queries, n_keys):
-            raise ValueError(f"scores[{count}] must have shape {(count, n_queries, n_keys)}, got {model.shape}")
+        if model.shape != (1, count, n_queries, n_keys):
+            raise ValueError(f"scores[{count}] must have shape {(count, n_queries, n_keys)}, got {model.shape[1:]}")
         if not 0 <= accuracy[count] <= 1:
             raise ValueError(f"accuracy[{count}] must lie in 0..1, got {accuracy[count]!r}")
     queries, keys = _labels(tokens, keys, n_queries, n_keys)
@@ -124,34 +165,16 @@ def explore_heads(
     data = {
         **_shared_data(queries, keys, masks, None),
         "models": [
-            {"heads": count, "scores": _pack(model), "note": note}
+            {"layers": 1, "heads": count, "numbers": pack_scores(model), "note": note}
             for count, model, note in zip(counts, models, notes, strict=True)
         ],
         "gold": None,
         "query": 0,
     }
     controls = [Control("slider", "heads", "number of heads", "heads", tuple(map(str, counts)))]
-    values = {"data": data, "temperature": 1.0, "mask": start, "head": 0, "heads": 0, "gold": False}
-    weights = _weights(models[0], _allowed(mask, n_queries, n_keys, None))
+    values = {"data": data, "temperature": 1.0, "mask": start, "heads": 0, "gold": False}
+    weights = _weights(models[0][0], _allowed(mask, n_queries, n_keys, None))
     return Explorer("attention", values, controls, draw_maps(weights, queries, keys, None, alt), alt)
-
-
-def _check_scores(name: str, scores) -> np.ndarray:
-    """Finite scores `(heads, n_queries, n_keys)`, in the precision they came in."""
-    scores = as_array(scores)
-    if scores.dtype.kind not in "fiu":
-        raise ValueError(f"{name} must be real numbers, got {scores.dtype}")
-    if scores.ndim not in (2, 3) or 0 in scores.shape:
-        raise ValueError(
-            f"{name} must have shape (heads, n_queries, n_keys) or (n_queries, n_keys), none of them 0, "
-            f"got {scores.shape}"
-        )
-    if not np.isfinite(scores).all():
-        raise ValueError(
-            f"{name} must be finite, got {(~np.isfinite(scores)).sum()} values that are not "
-            "(give scores without a mask: the explorer has its own)"
-        )
-    return scores if scores.ndim == 3 else scores[None]
 
 
 def _check_gold(gold, shape: tuple[int, int]) -> np.ndarray:
@@ -187,11 +210,17 @@ def _shared_data(queries, keys, masks, length) -> dict:
     return {"queries": queries, "keys": keys, "masks": list(masks), "length": length, "window": WINDOW}
 
 
-def _pack(scores: np.ndarray) -> dict:
-    """The bytes of the numbers in base64: exact, where few digits would not be at a temperature of 0.05."""
-    dtype = "float32" if scores.dtype in (np.float16, np.float32) else "float64"
-    flat = np.ascontiguousarray(scores, dtype=np.dtype(dtype).newbyteorder("<"))
-    return {"dtype": dtype, "bytes": base64.b64encode(flat.tobytes()).decode()}
+def _check_choice(name: str, number: int | None, size: int) -> int:
+    """Its position in the menu, where 0 is all."""
+    if number is not None and not (isinstance(number, int) and 1 <= number <= size):
+        raise ValueError(f"{name} must be a whole number in 1..{size}, got {number!r}")
+    return number or 0
+
+
+def _describe_cut(most: int, n_queries: int, n_keys: int) -> str:
+    """What the reader is told where not all tokens are drawn."""
+    sizes = {"queries": n_queries, "keys": n_keys} if n_queries != n_keys else {"tokens": n_keys}
+    return " and ".join(f"only the first {most} of {size} {name}" for name, size in sizes.items() if size > most)
 
 
 def _allowed(mask: str, n_queries: int, n_keys: int, length: int | None) -> np.ndarray:

@@ -24,6 +24,7 @@ class AttentionView(anywidget.AnyWidget):
     data = traitlets.Dict().tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
     mask = traitlets.Int(0).tag(sync=True)
+    layer = traitlets.Int(0).tag(sync=True)
     head = traitlets.Int(0).tag(sync=True)
     heads = traitlets.Int(0).tag(sync=True)
     gold = traitlets.Bool(False).tag(sync=True)

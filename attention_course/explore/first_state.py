@@ -5,12 +5,16 @@ from html import escape
 import numpy as np
 
 CELL = 24
+SMALL_CELL = 14  # with more tokens than fit a page in large ones
 LETTER = 7.2
-LABELLED = 24  # with more tokens than this, a label would not fit its cell
-LEVELS = 20
+FEW, LABELLED = 24, 64  # tokens with large cells, and with labels
+LEVELS, FEW_LEVELS = 20, 5
+MANY = 16  # maps, which are drawn in few levels, for there are many cells
 
 
-def draw_maps(weights: np.ndarray, queries: list[str], keys: list[str], gold: np.ndarray | None, alt: str) -> str:
+def draw_maps(
+    weights: np.ndarray, queries: list[str], keys: list[str], gold: np.ndarray | None, alt: str, columns: int = 4
+) -> str:
     """One map for each head, side by side.
 
     Args:
@@ -19,20 +23,24 @@ def draw_maps(weights: np.ndarray, queries: list[str], keys: list[str], gold: np
         keys: Labels of the columns.
         gold: Boolean `(n_queries, n_keys)`, cells to frame, or `None`.
         alt: What the maps show, in words.
+        columns: How many maps stand side by side at most.
 
     Returns:
         An SVG element, for HTML.
     """
     heads, n_queries, n_keys = weights.shape
-    labelled = heads == 1 and max(n_queries, n_keys) <= LABELLED
+    most = max(n_queries, n_keys)
+    labelled = heads == 1 and most <= LABELLED
     left, top = (_room(queries), _room(keys)) if labelled else (1, 1)
-    cell = CELL if labelled else max(2, min(CELL, 160 // n_keys))
+    cell = (CELL if most <= FEW else SMALL_CELL) if labelled else max(2, min(CELL, 160 // n_keys))
     width, height = left + n_keys * cell + 8, top + n_queries * cell + 8
-    columns = min(heads, 4)
+    columns = min(heads, columns)
     rows = -(-heads // columns)
+    levels = LEVELS if heads <= MANY else FEW_LEVELS
     maps = "".join(
         f'<g transform="translate({(head % columns) * width + left} {(head // columns) * height + top})">'
-        f"{_map(weights[head], cell, gold if cell > 6 else None)}{_labels(queries, keys, cell) if labelled else ''}</g>"
+        f"{_map(weights[head], cell, levels)}{_gold(gold, cell) if gold is not None and cell > 6 else ''}"
+        f"{_labels(queries, keys, cell) if labelled else ''}</g>"
         for head in range(heads)
     )
     size = f'width="{columns * width}" height="{rows * height}" viewBox="0 0 {columns * width} {rows * height}"'
@@ -43,26 +51,31 @@ def _room(labels: list[str]) -> int:
     return int(min(100, LETTER * max(map(len, labels))) + 10)
 
 
-def _map(weights: np.ndarray, cell: int, gold: np.ndarray | None) -> str:
-    """A path for each of twenty shades: many times shorter than an element a cell."""
-    shades = np.rint(weights * LEVELS).astype(int)
-    paths = [
-        f'<path fill-opacity="{level / LEVELS:g}" d="{_squares(shades == level, cell)}"/>'
-        for level in range(1, LEVELS + 1)
+def _map(weights: np.ndarray, cell: int, levels: int) -> str:
+    """A path for each shade, one stroke for neighbours in a row: many times shorter than an element a cell."""
+    shades = np.rint(weights * levels).astype(int)
+    paths = "".join(
+        f'<path stroke-opacity="{level / levels:g}" d="{_strokes(shades == level)}"/>'
+        for level in range(1, levels + 1)
         if (shades == level).any()
-    ]
+    )
+    shaded = f'<g transform="scale({cell}) translate(0 .5)" fill="none" stroke="currentColor">{paths}</g>'
     frame = f'<rect width="{weights.shape[1] * cell}" height="{weights.shape[0] * cell}"'
-    paths.append(f'{frame} fill="none" stroke="currentColor" stroke-opacity="0.4"/>')
-    if gold is not None:
-        outline = 'fill="none" stroke="currentColor" stroke-width="2"'
-        paths.append(f'<path {outline} d="{_squares(gold, cell, inset=2)}"/>')
-    return "".join(paths)
+    return f'{shaded}{frame} fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
 
 
-def _squares(which: np.ndarray, cell: int, inset: int = 0) -> str:
-    side = cell - 2 * inset
-    corners = ((column * cell + inset, row * cell + inset) for row, column in np.argwhere(which))
-    return "".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in corners)
+def _strokes(which: np.ndarray) -> str:
+    """Each run of cells in a row, in units of a cell."""
+    edges = np.diff(which.astype(np.int8), axis=1, prepend=0, append=0)
+    starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
+    return "".join(f"M{x} {y}h{end - x}" for (y, x), (_, end) in zip(starts.tolist(), ends.tolist(), strict=True))
+
+
+def _gold(gold: np.ndarray, cell: int) -> str:
+    squares = "".join(
+        f"M{column * cell + 2} {row * cell + 2}h{cell - 4}v{cell - 4}h-{cell - 4}z" for row, column in np.argwhere(gold)
+    )
+    return f'<path fill="none" stroke="currentColor" stroke-width="2" d="{squares}"/>'
 
 
 def _labels(queries: list[str], keys: list[str], cell: int) -> str:

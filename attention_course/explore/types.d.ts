@@ -3,14 +3,13 @@
 export type Row<Cell> = readonly Cell[]; // a cell for each key
 export type Grid<Cell> = readonly Row<Cell>[]; // a row for each query
 export type Mask = "none" | "causal" | "padding" | "sliding window";
-export type Scores = Float32Array | Float64Array; // (heads, queries, keys), flat
-export type Packed = { bytes: string; dtype: "float32" | "float64" };
+export type Packed = { bytes: string; dtype: "float32" | "float64" | "uint12" }; // scores, or weights of 12 bits
 
 export type AttentionData = {
   alt: string;
   queries: string[];
   keys: string[];
-  models: { heads: number; scores: Packed; note: string }[];
+  models: { layers: number; heads: number; numbers: Packed; note: string }[]; // (layers, heads, queries, keys), flat
   masks: Mask[];
   gold: Grid<boolean> | null;
   length: number; // of the keys that are no padding, where that mask is offered
@@ -21,6 +20,7 @@ export type AttentionValues = {
   data: AttentionData;
   temperature: number;
   mask: number; // among data.masks
+  layer: number; // 0 is all of them
   head: number; // 0 is all of them
   heads: number; // among data.models
   gold: boolean;

@@ -1,0 +1,118 @@
+// The maps on show: a few side by side, or all layers and heads as small ones, in a grid that opens one at a click.
+
+/** @import { AttentionData, Grid } from "../../types" */
+/** @import { One } from "./attend.js" */
+/** @import { Colours, Pen, Place } from "./maps.js" */
+import { make } from "./dom.js";
+import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, resize } from "./maps.js";
+
+/** @typedef {One & { figure: HTMLElement, canvas: HTMLCanvasElement, at: Place }} Panel */
+/** @typedef {{ allowed: Grid<boolean>, gold: Grid<boolean> | null, query: number, colours: Colours }} Sight */
+
+/** @type {(data: AttentionData, one: One) => string} */
+export const nameOf = ({ models }, { layer, head }) => {
+  const names = models[0].layers > 1 ? [`layer ${layer + 1}`] : [];
+  if (models.length > 1 || models[0].heads > 1) names.push(`head ${head + 1}`);
+  return names.join(", ");
+};
+
+/** @type {(pen: Pen, at: Place, gold: Grid<boolean>, colours: Colours) => void} */
+const drawGold = (pen, at, gold, colours) => {
+  const frames = (/** @type {string} */ colour, /** @type {number} */ width) => {
+    [pen.strokeStyle, pen.lineWidth] = [colour, width];
+    gold.forEach((row, i) =>
+      row.forEach((right, j) => {
+        if (right) pen.strokeRect(at.left + j * at.cell + 2, at.top + i * at.cell + 2, at.cell - 4, at.cell - 4);
+      }),
+    );
+  };
+  frames(colours.low, 4); // a halo, so that a frame shows on dark cells too
+  frames(colours.gold, 2);
+};
+
+const pixels = document.createElement("canvas");
+
+// One map, with the chosen query's row framed; in a grid of small ones, where none is chosen, the map itself.
+/** @type {(pen: Pen, data: AttentionData, at: Place, weights: Grid<number>, sight: Sight, lit: boolean | null) => void} */
+export const drawMap = (pen, data, at, weights, { allowed, gold, query, colours }, lit) => {
+  if (at.labelled) drawLabels(pen, data, at, colours, lit ? query : -1);
+  drawCells(pen, at, weights, colours.ramp, pixels);
+  if (at.cell > 6) drawGrid(pen, at, colours);
+  if (at.cell > 3) drawForbidden(pen, at, allowed, colours);
+  if (gold && at.cell > 6) drawGold(pen, at, gold, colours);
+  [pen.strokeStyle, pen.lineWidth] = lit === null ? [colours.quiet, 1] : [colours.ink, lit ? 2 : 1];
+  const [row, height] = lit === null ? [0, at.bottom - at.top] : [query * at.cell, at.cell];
+  pen.strokeRect(at.left, at.top + row, at.right - at.left, height);
+};
+
+/**
+ * @param {Element} parent
+ * @param {AttentionData} data
+ * @param {(query: number, index: number) => void} select
+ * @param {(one: One) => void} open
+ */
+export const makePanels = (parent, data, select, open) => {
+  const box = make(parent, "div", "course-explorer-maps");
+  /** @type {Panel[]} */
+  let panels = [];
+
+  /** @type {(one: One, index: number, small: boolean) => Panel} */
+  const makePanel = (one, index, small) => {
+    const figure = make(box, "figure");
+    const name = nameOf(data, one);
+    if (name && !small) make(figure, "figcaption", "", name);
+    const canvas = make(figure, "canvas");
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `Attention weights of ${name || "head 1"}: rows are queries, columns are keys`);
+    const point = (/** @type {PointerEvent} */ event) => {
+      const { at } = panels[index];
+      const i = Math.floor((event.clientY - canvas.getBoundingClientRect().top - at.top) / at.cell);
+      if (i >= 0 && i < data.queries.length) select(i, index);
+    };
+    if (small) {
+      canvas.title = name;
+      canvas.addEventListener("click", () => open(one));
+    } else {
+      canvas.addEventListener("pointermove", point);
+      canvas.addEventListener("pointerdown", point);
+    }
+    return { ...one, figure, canvas, at: measureMap(data, 1, false, "") };
+  };
+
+  // Numbers of the heads above the grid, and of the layers beside it.
+  /** @type {(ones: One[]) => void} */
+  const makeGrid = (ones) => {
+    const heads = ones.filter(({ layer }) => layer === 0).length;
+    box.style.setProperty("--columns", String(heads));
+    make(box, "span", "course-explorer-axis");
+    for (let head = 1; head <= heads; head++) make(box, "span", "course-explorer-axis", String(head));
+    panels = ones.map((one, index) => {
+      if (one.head === 0) make(box, "span", "course-explorer-axis", String(one.layer + 1));
+      return makePanel(one, index, true);
+    });
+  };
+
+  return {
+    box,
+    panels: () => panels,
+    // Builds a canvas for every head on show, as large as the page allows.
+    layout: (/** @type {One[]} */ ones, /** @type {boolean} */ grid, /** @type {Colours} */ colours) => {
+      box.textContent = "";
+      box.classList.toggle("course-explorer-many", ones.length > 1 && !grid);
+      box.classList.toggle("course-explorer-grid", grid);
+      if (grid) makeGrid(ones);
+      else panels = ones.map((one, index) => makePanel(one, index, false));
+      const widths = panels.map(({ figure }) => figure.clientWidth || 300);
+      panels.forEach((panel, index) => {
+        panel.at = measureMap(data, widths[index], ones.length === 1, colours.font);
+        resize(panel.canvas, panel.at.width, panel.at.height);
+      });
+    },
+    draw: (/** @type {number[][][]} */ weights, /** @type {Sight} */ sight, /** @type {number | null} */ active) =>
+      panels.forEach(({ canvas, at }, index) => {
+        const pen = penOf(canvas);
+        pen.clearRect(0, 0, at.width, at.height);
+        drawMap(pen, data, at, weights[index], sight, active === null ? null : index === active);
+      }),
+  };
+};
