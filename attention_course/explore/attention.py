@@ -117,8 +117,7 @@ def explore_attention(
     shown = shown[:, start_head - 1 :][:, :1] if start_head else shown
     if weights is None:
         shown = _weights(shown, _allowed(masks[start], n_queries, n_keys, data["length"]), temperature)
-    columns = 4 if 1 in shown.shape[:2] else heads
-    first = draw_maps(shown.reshape(-1, n_queries, n_keys), queries, keys, gold, alt, columns)
+    first = _draw_first(shown, queries, keys, gold, alt, start_layer, start_head)
     return Explorer("attention", values, controls, f"<p>{note}</p>{first}" if note else first, alt)
 
 
@@ -173,8 +172,8 @@ def explore_heads(
     }
     controls = [Control("slider", "heads", "number of heads", "heads", tuple(map(str, counts)))]
     values = {"data": data, "temperature": 1.0, "mask": start, "heads": 0, "gold": False}
-    weights = _weights(models[0][0], _allowed(mask, n_queries, n_keys, None))
-    return Explorer("attention", values, controls, draw_maps(weights, queries, keys, None, alt), alt)
+    weights = _weights(models[0], _allowed(mask, n_queries, n_keys, None))
+    return Explorer("attention", values, controls, _draw_first(weights, queries, keys, None, alt), alt)
 
 
 def _check_gold(gold, shape: tuple[int, int]) -> np.ndarray:
@@ -204,6 +203,15 @@ def _check_labels(name: str, labels, size: int) -> list[str]:
     if len(labels) != size:
         raise ValueError(f"{name} must have {size} labels, got {len(labels)}")
     return [str(label.item() if isinstance(label, torch.Tensor) else label) for label in labels]
+
+
+def _draw_first(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0) -> str:
+    """The maps of `(layers, heads, n_queries, n_keys)`: those of all, or of the one layer or head, counted from 1."""
+    layers, heads, *shape = weights.shape
+    numbers = [(layer or i, head or j) for i in range(1, layers + 1) for j in range(1, heads + 1)]
+    names = [f"layer {i}, head {j}" if layers > 1 or layer else f"head {j}" for i, j in numbers]
+    columns = 4 if 1 in (layers, heads) else heads
+    return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if len(names) > 1 else (), columns)
 
 
 def _shared_data(queries, keys, masks, length) -> dict:

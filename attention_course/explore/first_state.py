@@ -1,5 +1,6 @@
 """The maps as they stand before a script runs: plain SVG, without a style or a script of its own."""
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -7,13 +8,20 @@ import numpy as np
 CELL = 24
 SMALL_CELL = 14  # with more tokens than fit a page in large ones
 LETTER = 7.2
+NAME = 16  # height of a name
 FEW, LABELLED = 24, 64  # tokens with large cells, and with labels
 LEVELS, FEW_LEVELS = 20, 5
 MANY = 16  # maps, which are drawn in few levels, for there are many cells
 
 
 def draw_maps(
-    weights: np.ndarray, queries: list[str], keys: list[str], gold: np.ndarray | None, alt: str, columns: int = 4
+    weights: np.ndarray,
+    queries: list[str],
+    keys: list[str],
+    gold: np.ndarray | None,
+    alt: str,
+    names: Sequence[str] = (),
+    columns: int = 4,
 ) -> str:
     """One map for each head, side by side.
 
@@ -23,6 +31,7 @@ def draw_maps(
         keys: Labels of the columns.
         gold: Boolean `(n_queries, n_keys)`, cells to frame, or `None`.
         alt: What the maps show, in words.
+        names: Of the heads, to stand above their maps.
         columns: How many maps stand side by side at most.
 
     Returns:
@@ -33,6 +42,7 @@ def draw_maps(
     labelled = heads == 1 and most <= LABELLED
     left, top = (_room(queries), _room(keys)) if labelled else (1, 1)
     cell = (CELL if most <= FEW else SMALL_CELL) if labelled else max(2, min(CELL, 160 // n_keys))
+    top += NAME if names else 0
     width, height = left + n_keys * cell + 8, top + n_queries * cell + 8
     columns = min(heads, columns)
     rows = -(-heads // columns)
@@ -40,7 +50,8 @@ def draw_maps(
     maps = "".join(
         f'<g transform="translate({(head % columns) * width + left} {(head // columns) * height + top})">'
         f"{_map(weights[head], cell, levels)}{_gold(gold, cell) if gold is not None and cell > 6 else ''}"
-        f"{_labels(queries, keys, cell) if labelled else ''}</g>"
+        f"{_labels(queries, keys, cell) if labelled else ''}"
+        f"{_name(names[head], top) if names else ''}</g>"
         for head in range(heads)
     )
     size = f'width="{columns * width}" height="{rows * height}" viewBox="0 0 {columns * width} {rows * height}"'
@@ -49,6 +60,10 @@ def draw_maps(
 
 def _room(labels: list[str]) -> int:
     return int(min(100, LETTER * max(map(len, labels))) + 10)
+
+
+def _name(name: str, top: int) -> str:
+    return f'<text x="0" y="{NAME - 4 - top}">{escape(name)}</text>'
 
 
 def _map(weights: np.ndarray, cell: int, levels: int) -> str:

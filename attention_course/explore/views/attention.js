@@ -114,7 +114,7 @@ const render = ({ model, el }) => {
     clearTimeout(sentence);
     const which = ones.length > 1 ? `${nameOf(data, ones[active])}: ` : "";
     const told = grid
-      ? `${layers} layers, from top to bottom, with ${ones.length / layers} heads each. Choose a map to see it large.`
+      ? `${layers} layers, from top to bottom, with ${ones.length / layers} heads each. In each map rows are queries and columns are keys. Choose a map to see it large.`
       : which.charAt(0).toUpperCase() + which.slice(1) + describe(data.queries[query], weights[active][query], data.keys);
     sentence = setTimeout(() => (said.textContent = told), 200);
   };

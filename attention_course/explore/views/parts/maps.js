@@ -115,7 +115,8 @@ export const drawGrid = (pen, at, colours) => {
   pen.globalAlpha = 1;
 };
 
-// One pixel a cell, enlarged without smoothing: thousands of cells at the price of one image.
+// One pixel a cell, enlarged without smoothing: thousands of cells at the price of one image. Cells smaller than a
+// pixel of the screen are blended, or most would not be seen at all.
 /** @type {(pen: Pen, at: Place, weights: Grid<number>, ramp: number[][], pixels: HTMLCanvasElement) => void} */
 export const drawCells = (pen, at, weights, ramp, pixels) => {
   const small = penOf(pixels);
@@ -132,6 +133,7 @@ export const drawCells = (pen, at, weights, ramp, pixels) => {
   }
   [pixels.width, pixels.height] = [image.width, image.height];
   small.putImageData(image, 0, 0);
-  pen.imageSmoothingEnabled = false;
+  pen.imageSmoothingEnabled = at.cell * pen.getTransform().a < 1;
+  pen.imageSmoothingQuality = "high";
   pen.drawImage(pixels, at.left, at.top, at.right - at.left, at.bottom - at.top);
 };

@@ -1,0 +1,179 @@
+"""The attention explorer on weights that a model hands over, and on many layers: what it takes, refuses and sends."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from own_models import PIECES, WORDS, attentions_of_bert, attentions_of_gpt2, weights_of_pytorch
+
+from attention_course.explore import explore_attention
+
+PRECISION = 1 / 8190
+
+
+def explore(weights=None, **options):
+    return explore_attention(weights=weights, **{"alt": "maps", **options})
+
+
+def data_of(explorer):
+    return json.loads(BeautifulSoup(explorer._repr_html_(), "html.parser").script.string)["values"]["data"]
+
+
+def sent(explorer) -> np.ndarray:
+    """The weights that travel, unpacked by another way than the view's: 24 bits at a time, the low half first."""
+    data = data_of(explorer)
+    (model,) = data["models"]
+    assert model["numbers"]["dtype"] == "uint12"
+    packed = base64.b64decode(model["numbers"]["bytes"])
+    words = [int.from_bytes(packed[start : start + 3], "little") for start in range(0, len(packed), 3)]
+    flat = np.array([step for word in words for step in (word % 4096, word // 4096)]) / 4095
+    shape = (model["layers"], model["heads"], len(data["queries"]), len(data["keys"]))
+    return flat[: np.prod(shape)].reshape(shape)
+
+
+def random_weights(*shape, spread=3.0):
+    return (torch.randn(*shape, generator=torch.Generator().manual_seed(0)) * spread).softmax(-1)
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (3, 5, 7), (2, 3, 5, 7), (1, 1, 1, 1), (2, 1, 3, 3)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_weights_arrive_to_the_stated_precision(shape, dtype):
+    weights = random_weights(*shape).to(dtype)
+    expected = weights.double().reshape((1,) * (4 - len(shape)) + shape)
+    np.testing.assert_allclose(sent(explore(weights)), expected, rtol=0, atol=PRECISION)
+
+
+@pytest.mark.parametrize(
+    ("make", "tokens"), [(attentions_of_bert, WORDS), (attentions_of_gpt2, PIECES)], ids=["BERT", "GPT-2 in bfloat16"]
+)
+def test_attentions_of_transformers_are_taken_as_they_come(make, tokens):
+    pytest.importorskip("transformers")
+    attentions = make()
+    assert attentions[0].requires_grad and attentions[0].ndim == 4
+    explorer = explore(attentions, tokens=tokens)
+    expected = torch.stack(attentions)[:, 0].detach().double()
+    np.testing.assert_allclose(sent(explorer), expected, rtol=0, atol=PRECISION)
+    assert data_of(explorer)["keys"] == tokens
+
+
+@pytest.mark.parametrize("batch", [True, False])
+def test_weights_of_pytorchs_layer_are_taken_as_they_come(batch):
+    weights = weights_of_pytorch(batch)
+    np.testing.assert_allclose(sent(explore(weights)), weights.detach().reshape(1, 4, 5, 5), rtol=0, atol=PRECISION)
+
+
+def test_a_query_that_may_attend_to_nothing_has_a_row_of_zeros():
+    weights = random_weights(1, 3, 3)
+    weights[0, 1] = 0
+    assert (sent(explore(weights))[0, 0, 1] == 0).all()
+
+
+def test_weights_of_bfloat16_that_were_cast_since_are_no_less_right():
+    """Rounding moves a row's sum by up to 1/256, and the dtype does not tell any more."""
+    weights = torch.tensor([0.7512, 0.2488]).bfloat16().float()
+    assert abs(weights.sum() - 1) > 9e-4
+    explore([[w.item() for w in weights]], keys="ab")
+
+
+def test_transformers_without_eager_attention_are_recognised():
+    """transformers 5 gives an empty tuple, transformers 4 gave Nones."""
+    for nothing in ((), (None, None)):
+        with pytest.raises(ValueError, match='weights must hold an array for each layer.*attn_implementation="eager"'):
+            explore(nothing)
+
+
+def test_the_empty_tuple_is_what_transformers_give():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        vocab_size=12, hidden_size=16, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2
+    )
+    attentions = transformers.BertModel(config)(torch.zeros(1, 3, dtype=torch.long), output_attentions=True).attentions
+    with pytest.raises(ValueError, match="eager"):
+        explore(attentions)
+
+
+SWAPPED = random_weights(2, 4, 4).transpose(-2, -1)
+DROPPED = torch.nn.functional.dropout(random_weights(1, 4, 4), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("message", "make"),
+    [
+        (r"rows that sum to 1.*columns do: are queries and keys swapped", lambda: explore(SWAPPED)),
+        (r"rows that sum to 1.*is a dropout on", lambda: explore(DROPPED)),
+        (
+            r"got 1 that do not; that of layer 1, head 1, query 2 sums to 0.9 ",
+            lambda: explore([[0.5, 0.5], [0.5, 0.4]]),
+        ),
+        (r"must not be negative, got -0.5: are they scores", lambda: explore([[-0.5, 1.5]])),
+        (r"weights must be finite, got 2 values", lambda: explore([[float("nan"), float("inf")]])),
+        (r"weights must be real numbers, got bool", lambda: explore(torch.eye(3) > 0)),
+        (r"weights\[0\] must be of one text.*got a batch of 3: choose one", lambda: explore((torch.ones(3, 1, 1, 1),))),
+        (
+            r"same shape in all layers, got \(1, 1, 1\) in the first and \(2, 1, 1\) in layer 2",
+            lambda: explore((torch.ones(1, 1, 1), torch.ones(2, 1, 1))),
+        ),
+        (r"mask, length and temperature must be left out.*temperature=2", lambda: explore([[1.0]], temperature=2)),
+        (r"mask, length and temperature must be left out.*mask='causal'", lambda: explore([[1.0]], mask="causal")),
+        (r"mask, length and temperature must be left out.*length=1", lambda: explore([[1.0]], length=1)),
+        (r"layer must be a whole number in 1..2, got 3", lambda: explore(torch.ones(2, 1, 1, 1), layer=3)),
+        (r"head must be a whole number in 1..1, got 0", lambda: explore(torch.ones(2, 1, 1, 1), head=0)),
+    ],
+)
+def test_bad_weights_are_named(message, make):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_either_scores_or_weights():
+    for one, message in ((None, "neither"), ([[1.0]], "both")):
+        with pytest.raises(TypeError, match=f"either scores or weights must be given, got {message}"):
+            explore_attention(one, weights=one, alt="maps")
+
+
+def names(explorer):
+    return [control.name for control in explorer.controls]
+
+
+def test_weights_have_no_temperature_and_no_mask():
+    assert names(explore(random_weights(2, 3, 4, 4))) == ["layer", "head"]
+    assert names(explore(random_weights(4, 4))) == []
+    scores = torch.randn(2, 3, 4, 4)
+    assert names(explore_attention(scores, alt="maps")) == ["temperature", "layer", "head", "mask"]
+
+
+def test_what_is_too_large_is_cut_and_says_so():
+    """Twelve layers of twelve heads hold 64 tokens; fewer maps hold more, more maps fewer; never more than 128."""
+    explorer = explore(random_weights(12, 12, 80, 80), tokens=[f"t{i}" for i in range(80)])
+    np.testing.assert_allclose(sent(explorer), random_weights(12, 12, 80, 80)[..., :64, :64], rtol=0, atol=PRECISION)
+    data = data_of(explorer)
+    assert data["keys"][-1] == "t63" and data["models"][0]["note"] == "only the first 64 of 80 tokens"
+    assert "only the first 64 of 80 tokens" in explorer.first_state
+    for shape, note in {
+        (12, 12, 64, 64): "",
+        (1, 1, 128, 128): "",
+        (1, 1, 3, 200): "only the first 128 of 200 keys",
+        (24, 16, 50, 50): "only the first 39 of 50 tokens",
+    }.items():
+        assert data_of(explore(random_weights(*shape)))["models"][0]["note"] == note
+
+
+@pytest.mark.parametrize("spread", [1, 3, 6])
+def test_a_page_with_twelve_times_twelve_maps_stays_below_a_megabyte_and_a_half(spread):
+    assert len(explore(random_weights(12, 12, 64, 64, spread=spread))._repr_html_()) < 1_500_000
+
+
+def test_the_first_state_is_what_was_asked_for():
+    """All maps with their names, or one with its tokens: weights of a half, and of one, in twentieths."""
+    weights = torch.full((2, 2, 2, 2), 0.5)
+    weights[1, 0] = torch.eye(2)
+    drawing = BeautifulSoup(explore(weights, tokens="ab").first_state, "html.parser")
+    named = [f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2)]
+    assert [text.string for text in drawing.find_all("text")] == named
+    assert [path["stroke-opacity"] for path in drawing.find_all("path")] == ["0.5", "0.5", "1", "0.5"]
+    one = BeautifulSoup(explore(weights, tokens="ab", layer=2, head=1).first_state, "html.parser")
+    assert [text.string for text in one.find_all("text")] == ["a", "b", "a", "b"]
+    assert [(path["stroke-opacity"], path["d"]) for path in one.find_all("path")] == [("1", "M0 0h1M1 1h1")]
