@@ -24,6 +24,7 @@ FURTHER: set[str] = {
     "modern_block",
     "one_head",
     "order",
+    "own_model",
     "recurrence",
     "relative",
     "scale",

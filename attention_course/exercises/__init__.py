@@ -31,6 +31,7 @@ CHAPTERS = (
     "language_model",
     "generation",
     "cache",
+    "own_model",
     "classifiers",
     "efficient",
     "flash",

@@ -131,7 +131,7 @@ def read_colours(page, data: bytes, points: list[tuple[float, float]]) -> list[l
         """async ([bytes, points]) => {
           const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
           const canvas = new OffscreenCanvas(image.width, image.height);
-          const pen = canvas.getContext("2d");
+          const pen = canvas.getContext("2d", { willReadFrequently: true });
           pen.drawImage(image, 0, 0);
           return [[image.width, image.height], ...points.map(([x, y]) =>
             [...pen.getImageData(x * image.width, y * image.height, 1, 1).data])];
