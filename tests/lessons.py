@@ -10,6 +10,7 @@ IN_THE_NEW_FORM: set[str] = {
     "primer",
     "scaled_dot_product",
     "self_attention",
+    "theory",
     "transformer",
 }
 # Further pages of lessons: proofs, derivations, sweeps.
@@ -19,12 +20,14 @@ FURTHER: set[str] = {
     "forward_pass",
     "generation",
     "length",
+    "limits",
     "mask_numbers",
     "memory",
     "modern_block",
     "one_head",
     "order",
     "own_model",
+    "rank",
     "recurrence",
     "relative",
     "scale",

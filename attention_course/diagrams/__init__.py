@@ -18,13 +18,16 @@ from attention_course.diagrams.scale import rate_table, score_spread
 from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
 from attention_course.diagrams.self_attention import one_token, paths
 from attention_course.diagrams.shared_heads import shared_heads
+from attention_course.diagrams.theory import Lookup, by_hand
 from attention_course.diagrams.transformer import residual_stream, three_shapes, transformer_block
 
 __all__ = [
     "Area",
     "Diagram",
+    "Lookup",
     "attention_matrices",
     "attention_step",
+    "by_hand",
     "combined",
     "corners",
     "course_map",
