@@ -1,6 +1,5 @@
 """Exercises of the page "What do narrow heads and bare stacks lose?"."""
 
-
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import normal
 
