@@ -41,7 +41,7 @@ def by_hand(queries: Sequence[str], keys: Sequence[str], *lookups: Lookup, numbe
         numbers: Whether to write the weights into their cells.
     """
     upright = any(len(key) > 2 for key in keys)
-    above = 96 if upright else 62
+    above = 96 if upright else 66
     height = above + ROW * len(queries) + 22
     picture = Diagram(_alt(queries, keys, lookups), height=height * len(lookups))
     side = min(30.0, 214 / len(keys))
@@ -60,7 +60,7 @@ def by_hand(queries: Sequence[str], keys: Sequence[str], *lookups: Lookup, numbe
             rows=queries,
             columns=keys,
         )
-        cell = (max(28.0, min(40.0, 104 / len(lookup.features))), ROW)
+        cell = (max(28.0, min(52.0, 104 / len(lookup.features))), ROW)
         answers = picture.tensor(
             grid.x + grid.width + GAP,
             top,
@@ -73,7 +73,7 @@ def by_hand(queries: Sequence[str], keys: Sequence[str], *lookups: Lookup, numbe
             columns=lookup.features,
         )
         picture.arrow((grid.right[0] + 6, grid.right[1]), (answers.left[0] - 6, answers.left[1]))
-        picture.text(answers.centre[0], top - above + 38 - 22 * upright, lookup.answer, anchor="middle")
+        picture.text(answers.centre[0], top - 30, lookup.answer, anchor="middle")
     return picture
 
 
