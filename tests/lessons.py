@@ -3,6 +3,7 @@
 # Lessons: one sitting, one question.
 IN_THE_NEW_FORM: set[str] = {
     "bottleneck",
+    "interpretability",
     "language_model",
     "masking",
     "multi_head",

@@ -6,6 +6,7 @@ from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.generation import cut_distribution
+from attention_course.diagrams.interpretability import found, methods
 from attention_course.diagrams.language_model import next_symbols
 from attention_course.diagrams.mask_numbers import empty_rows
 from attention_course.diagrams.masking import combined, corners, masks, one_mask, reaches
@@ -35,8 +36,10 @@ __all__ = [
     "cuts",
     "empty_rows",
     "encoder_decoders",
+    "found",
     "growing_cache",
     "masks",
+    "methods",
     "modern_block",
     "looked_up",
     "multi_head",

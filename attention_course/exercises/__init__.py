@@ -31,6 +31,7 @@ CHAPTERS = (
     "language_model",
     "generation",
     "cache",
+    "interpretability",
     "own_model",
     "theory",
     "limits",

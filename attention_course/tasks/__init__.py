@@ -1,6 +1,7 @@
 """Data that needs no download, with the truth a trained model is compared with: one task a file."""
 
 from attention_course.tasks.anomalies import AnomalousSeries, anomalous_series
+from attention_course.tasks.coins import Drawers, two_coins
 from attention_course.tasks.dates import written_dates
 from attention_course.tasks.digits import Digits, handwritten_digits
 from attention_course.tasks.lookback import NOTHING, Lookbacks, looking_back
@@ -19,6 +20,7 @@ __all__ = [
     "AnomalousSeries",
     "CharacterText",
     "Digits",
+    "Drawers",
     "Lookbacks",
     "RelatedLetters",
     "Reviews",
@@ -39,6 +41,7 @@ __all__ = [
     "sorting",
     "spelled_digits",
     "translation_pairs",
+    "two_coins",
     "windows",
     "written_dates",
 ]

@@ -1,0 +1,73 @@
+"""The methods of `interpret` side by side on one model, and how much of a known truth each of them finds."""
+
+import torch
+from torch import Tensor, nn
+
+from attention_course.interpret import (
+    attention_flow,
+    erasure,
+    gradient_times_input,
+    gradients,
+    head_ablation,
+    integrated_gradients,
+    replacement,
+    rollout,
+)
+
+
+def share_found(scores: Tensor, gold: Tensor) -> Tensor:
+    """Of the tokens that decide, the share among the highest scores, as many as there are (R-precision).
+
+    Args:
+        scores: `(batch, n)`, higher = more relevant.
+        gold: Boolean `(batch, n)`: the tokens that decide, at least one in each row.
+
+    Returns:
+        `(batch,)`, between 0 and 1.
+
+    Raises:
+        ValueError: If the shapes differ or a row has no gold token.
+    """
+    if scores.shape != gold.shape:
+        raise ValueError(f"gold must have the scores' shape {tuple(scores.shape)}, got {tuple(gold.shape)}")
+    if not gold.any(1).all():
+        raise ValueError("gold must have a token in every row, got a row without one")
+    count = gold.sum(1, keepdim=True)
+    rank = scores.argsort(1, descending=True).argsort(1)
+    return (gold & (rank < count)).sum(1) / count.squeeze(1)
+
+
+def every_method(model: nn.Module, tokens: Tensor, baseline: Tensor) -> dict[str, Tensor]:
+    """Score the tokens of each example by each method, for a model that answers at its last token.
+
+    Args:
+        model: With `embedding`, an `encoder` of blocks with `attention`, and `read(x, mask=None)` from embedded tokens
+            to the answers `(batch,)` and the maps of all blocks.
+        tokens: `(batch, n)`.
+        baseline: As for `integrated_gradients`.
+
+    Returns:
+        `(batch, n)` by name, none below 0. "heads missed" adds up the last token's rows of all maps, each times what
+        the answer loses without its head.
+    """
+
+    def answer(x: Tensor) -> Tensor:
+        return model.read(x)[0]
+
+    with torch.no_grad():
+        x = model.embedding(tokens)
+        maps = model.read(x)[1]
+    rows = torch.stack(maps, 1)[..., -1, :]  # the last token's: (batch, n_blocks, n_heads, n)
+    missed = head_ablation(lambda: answer(x), [block.attention for block in model.encoder.blocks]).abs()
+    return {
+        "weights, first block": rows[:, 0].mean(1),
+        "weights, last block": rows[:, -1].mean(1),
+        "rollout": rollout(maps)[:, -1],
+        "flow": attention_flow(maps),
+        "heads missed": (missed[..., None] * rows).sum((1, 2)),
+        "gradient": gradients(answer, x).norm(dim=-1),
+        "gradient × input": gradient_times_input(answer, x).abs(),
+        "integrated gradients": integrated_gradients(answer, x, baseline).abs(),
+        "token hidden": erasure(lambda tokens, mask: model.read(model.embedding(tokens), mask)[0], tokens).abs(),
+        "token replaced": replacement(answer, x, baseline).abs(),
+    }

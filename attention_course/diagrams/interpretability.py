@@ -1,0 +1,84 @@
+"""What methods say about one drawer, beside the truth; and how much of the truth each finds, model by model."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from attention_course.arrays import as_array
+from attention_course.diagrams.diagram import Diagram
+
+LEFT = 168  # where the cells begin, right of the methods' names
+CELL = 21
+
+
+def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: Sequence[bool]) -> Diagram:
+    """What each method says about the words of one example: a row a method, a column a word, what decides framed.
+
+    Args:
+        scores: For each method `(n,)` numbers, none below 0; each row is drawn in shares of its largest.
+        words: `(n,)`.
+        gold: Boolean `(n,)`: the words that decide.
+    """
+    table = np.stack([as_array(row) for row in scores.values()]).astype(float)
+    gold = as_array(gold)
+    highest = table.argsort(1)[:, ::-1][:, : gold.sum()]  # as many words as decide
+    found = gold[highest].sum(1)
+    deciding = " and ".join(word for word, decides in zip(words, gold, strict=True) if decides)
+    picture = Diagram(
+        f"What {len(table)} methods say about one drawer of {len(words)} words. Each row is a method, each column a "
+        f"word, and the words that decide, {deciding}, are framed. A strong colour says that the method scores the "
+        "word high. On the right stands how many of the framed words are among the highest of the row: "
+        + ", ".join(f"{method} {count}" for method, count in zip(scores, found, strict=True))
+        + ".",
+        height=90 + 26 * len(table),
+    )
+    top = 78
+    grid = picture.tensor(
+        LEFT,
+        top,
+        table / table.max(1, keepdims=True),
+        name="scores",
+        cell=(CELL, 26),
+        rows=list(scores),
+        columns=list(words),
+    )
+    for column in np.flatnonzero(gold):
+        picture.frame(grid.column(int(column)), margin=1)
+    picture.text(grid.x + grid.width + 10, top - 14, "found", bold=True)
+    for row, count in enumerate(found):
+        picture.text(grid.x + grid.width + 10, top + 26 * (row + 0.5), f"{count} of {gold.sum()}")
+    return picture
+
+
+def found(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Diagram:
+    """The share of the truth that each method finds: a row a method, a column a model.
+
+    Args:
+        shares: For each model, for each method, the share found by each seed. Every model has the same methods.
+    """
+    names = list(next(iter(shares.values())))
+    table = np.array([[np.mean(of_model[method]) for of_model in shares.values()] for method in names])
+    width = (480 - LEFT - 4) / len(shares)
+    picture = Diagram(
+        f"The share of the deciding words that each of {len(names)} methods finds, in {len(shares)} models. A stronger "
+        "colour is a larger mean share. "
+        + " ".join(
+            f"{model}: " + ", ".join(f"{method} {_range(runs)}" for method, runs in of_model.items()) + "."
+            for model, of_model in shares.items()
+        ),
+        height=36 + 26 * len(names),
+    )
+    top = 32
+    grid = picture.tensor(LEFT, top, table, name="found", cell=(width, 26), largest=1.25, rows=names)
+    for column, (model, of_model) in enumerate(shares.items()):
+        picture.text(LEFT + (column + 0.5) * width, 16, model, anchor="middle", bold=True)
+        for row, method in enumerate(names):
+            x, y = grid.cell(row, column).centre
+            picture.text(x, y, _range(of_model[method]), anchor="middle")
+    return picture
+
+
+def _range(shares: Sequence[float]) -> str:
+    """The lowest and the highest, in percent."""
+    low, high = (round(100 * share) for share in (min(shares), max(shares)))
+    return f"{low}%" if low == high else f"{low}–{high}%"

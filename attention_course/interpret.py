@@ -1,0 +1,227 @@
+"""Methods that say which tokens an answer came from. They answer different questions: where weight goes, what a small
+change would do, what is missed when something is taken away."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+Answer = Callable[[Tensor], Tensor]
+"""Takes embedded tokens `(batch, n, d_model)` to one number each, `(batch,)`: a logit, or a difference of two."""
+
+CAPACITIES = 1_000_000  # SciPy's maximum flow counts in whole numbers: one millionth of a weight
+
+
+# --- where weight goes -------------------------------------------------------------------------
+
+
+def with_residual(weights: Tensor) -> Tensor:
+    """One block's map with its residual path: half the mean of the heads, half the token itself.
+
+    Args:
+        weights: `(batch, n_heads, n, n)`.
+
+    Returns:
+        `(batch, n, n)`; rows that sum to 1 still do.
+    """
+    mean = weights.mean(1)
+    return 0.5 * mean + 0.5 * torch.eye(mean.size(-1), dtype=mean.dtype, device=mean.device)
+
+
+def rollout(maps: list[Tensor]) -> Tensor:
+    """Attention rollout: follow the weights down through all blocks, by multiplying their maps.
+
+    Abnar & Zuidema 2020, arXiv:2005.00928. Of a block it knows the mean weights of its heads and that there is a
+    residual path, which gets half; values, feed-forward layers and norms it leaves out.
+
+    Args:
+        maps: Weights of each block, the first block first, `(batch, n_heads, n, n)`.
+
+    Returns:
+        `(batch, n, n)`: row i says how the output at i divides over the input tokens.
+    """
+    product = with_residual(maps[0])
+    for weights in maps[1:]:
+        product = with_residual(weights) @ product
+    return product
+
+
+def attention_flow(maps: list[Tensor], query: int = -1) -> Tensor:
+    """Attention flow: how much could flow from one output down to each input token, if weights were widths of pipes.
+
+    The maximum flow through the graph of blocks, whose edges have the weights that `rollout` multiplies as capacities.
+    Abnar & Zuidema 2020, arXiv:2005.00928. Needs SciPy, which scikit-learn brings.
+
+    Args:
+        maps: As for `rollout`.
+        query: The output token to start from.
+
+    Returns:
+        `(batch, n)`. The flows of different tokens are not shares of one whole: they need not sum to 1.
+    """
+    layers = torch.stack([with_residual(weights) for weights in maps], 1)  # (batch, n_blocks, n, n)
+    query = query % layers.size(-1)
+    flows = [_flows(one.tolist(), query) for one in layers.detach().cpu()]
+    return torch.tensor(flows, dtype=layers.dtype, device=layers.device)
+
+
+def _flows(layers: list[list[list[float]]], query: int) -> list[float]:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_flow
+
+    n_blocks, n = len(layers), len(layers[0])
+    edges = [
+        ((depth + 1) * n + i, depth * n + j, round(CAPACITIES * weight))  # down from token i to token j
+        for depth, rows in enumerate(layers)
+        for i, row in enumerate(rows)
+        for j, weight in enumerate(row)
+    ]
+    starts, ends, capacities = zip(*edges, strict=True)
+    size = (n_blocks + 1) * n
+    graph = csr_array((torch.tensor(capacities, dtype=torch.int32).numpy(), (starts, ends)), shape=(size, size))
+    return [maximum_flow(graph, n_blocks * n + query, token).flow_value / CAPACITIES for token in range(n)]
+
+
+# --- what a small change would do --------------------------------------------------------------
+
+
+def gradients(answer: Answer, x: Tensor) -> Tensor:
+    """How fast the answer changes with each number of the input.
+
+    Args:
+        answer: From embedded tokens to one number each.
+        x: Embedded tokens `(batch, n, d_model)`.
+
+    Returns:
+        `(batch, n, d_model)`. Its length along the last dimension is one score a token (Simonyan et al. 2013,
+        arXiv:1312.6034, for the pixels of images).
+    """
+    x = x.detach().requires_grad_()
+    # An example's answer depends on no other example, so the sum's gradient is each one's own.
+    (gradient,) = torch.autograd.grad(answer(x).sum(), x)
+    return gradient
+
+
+def gradient_times_input(answer: Answer, x: Tensor) -> Tensor:
+    """To first order, what the answer would lose if a token's embedding shrank to zero; exact if it is linear.
+
+    Args:
+        answer: As for `gradients`.
+        x: As for `gradients`.
+
+    Returns:
+        `(batch, n)`, with signs.
+    """
+    return (gradients(answer, x) * x).sum(-1).detach()
+
+
+def integrated_gradients(answer: Answer, x: Tensor, baseline: Tensor, steps: int = 32) -> Tensor:
+    r"""Gradients gathered along the straight way from a baseline to the input.
+
+    .. math:: (x - b) \cdot \int_0^1 \nabla f\bigl(b + a\,(x - b)\bigr)\,da
+
+    Sundararajan et al. 2017, arXiv:1703.01365. The scores add up to `answer(x) - answer(baseline)`, as nearly as the
+    steps approach the integral (*completeness*).
+
+    Args:
+        answer: As for `gradients`.
+        x: As for `gradients`.
+        baseline: Embedded tokens that stand for "nothing there", broadcastable to `x`.
+        steps: Number of points, in the middles of as many equal pieces.
+
+    Returns:
+        `(batch, n)`, with signs.
+    """
+    difference = (x - baseline).detach()
+    total = torch.zeros_like(difference)
+    for step in range(steps):
+        total += gradients(answer, baseline + (step + 0.5) / steps * difference)
+    return (difference * total / steps).sum(-1)
+
+
+# --- what is missed ----------------------------------------------------------------------------
+
+
+@torch.no_grad()
+def erasure(answer: Callable[[Tensor, Tensor], Tensor], tokens: Tensor) -> Tensor:
+    """What the answer loses if one token is hidden from all others (Li et al. 2016, arXiv:1612.08220).
+
+    Args:
+        answer: `answer(tokens, mask)` with a boolean mask `(batch, n)`, `True` = there; returns `(batch,)`.
+        tokens: `(batch, n)`.
+
+    Returns:
+        `(batch, n)`: the answer with all tokens minus the answer without this one.
+    """
+    everything = torch.ones_like(tokens, dtype=torch.bool)
+    whole = answer(tokens, everything)
+    lost = []
+    for token in range(tokens.size(1)):
+        mask = everything.clone()
+        mask[:, token] = False
+        lost.append(whole - answer(tokens, mask))
+    return torch.stack(lost, 1)
+
+
+@torch.no_grad()
+def replacement(answer: Answer, x: Tensor, baseline: Tensor) -> Tensor:
+    """What the answer loses if one token's embedding is replaced by the baseline's.
+
+    Args:
+        answer: As for `gradients`.
+        x: As for `gradients`.
+        baseline: Embedded tokens to put in their place, broadcastable to `x`.
+
+    Returns:
+        `(batch, n)`: the answer to `x` minus the answer with this one replaced.
+    """
+    whole, baseline = answer(x), baseline.expand_as(x)
+    lost = []
+    for token in range(x.size(1)):
+        changed = x.clone()
+        changed[:, token] = baseline[:, token]
+        lost.append(whole - answer(changed))
+    return torch.stack(lost, 1)
+
+
+@contextmanager
+def without_head(layer: nn.Module, head: int) -> Iterator[None]:
+    """Inside, a head of a `MultiHeadAttention` says at every token what it says on average (mean ablation).
+
+    Args:
+        layer: With `n_heads` and `out_proj`.
+        head: Counted from 0.
+    """
+
+    def replace(module, inputs):
+        joined = inputs[0].clone()  # (batch, n, d_model)
+        heads = joined.unflatten(-1, (layer.n_heads, -1))  # a view of it
+        heads[:, :, head] = heads[:, :, head].mean((0, 1))
+        return (joined,)
+
+    hook = layer.out_proj.register_forward_pre_hook(replace)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@torch.no_grad()
+def head_ablation(answer: Callable[[], Tensor], layers: list[nn.Module]) -> Tensor:
+    """What the answer loses if one head is taken away.
+
+    Args:
+        answer: Runs the model; returns `(batch,)`.
+        layers: Its `MultiHeadAttention` layers, each with as many heads.
+
+    Returns:
+        `(batch, n_layers, n_heads)`: the answer with all heads minus the answer without this one.
+    """
+    whole = answer()
+    lost = []
+    for layer in layers:
+        for head in range(layer.n_heads):
+            with without_head(layer, head):
+                lost.append(whole - answer())
+    return torch.stack(lost, 1).unflatten(1, (len(layers), -1))
