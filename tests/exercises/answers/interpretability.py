@@ -7,9 +7,8 @@ WRONG = {
     "interpretability.found": {
         "all or nothing": lambda scores, gold: (share_found(scores, gold) == 1).float(),
         "the largest number of gold tokens for all": lambda scores, gold: (
-            gold & (scores.argsort(1, descending=True).argsort(1) < gold.sum(1).max() + 1)
-        ).sum(1)
-        / gold.sum(1),
+            (gold & (scores.argsort(1, descending=True).argsort(1) < gold.sum(1).max() + 1)).sum(1) / gold.sum(1)
+        ),
         "by size": lambda scores, gold: share_found(scores.abs(), gold),
     },
     "interpretability.hide": {
@@ -36,18 +35,14 @@ RIGHT = {
             @ values[:, [i for i in range(scores.size(2)) if i != token]]
         ),
         "renormalised": lambda scores, values, token: (
-            (w := scores.softmax(-1).index_fill(2, torch.tensor([token]), 0.0)) / w.sum(-1, keepdim=True)
-        )
-        @ values,
+            ((w := scores.softmax(-1).index_fill(2, torch.tensor([token]), 0.0)) / w.sum(-1, keepdim=True)) @ values
+        ),
     },
     "interpretability.integrated": {
         "with linspace": lambda gradient, x, baseline, steps: (
             (x - baseline)
             * torch.stack(
-                [
-                    gradient(baseline + a * (x - baseline))
-                    for a in torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps)
-                ]
+                [gradient(baseline + a * (x - baseline)) for a in torch.linspace(0.5 / steps, 1 - 0.5 / steps, steps)]
             ).mean(0)
         ).sum(-1),
     },

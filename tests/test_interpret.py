@@ -1,0 +1,245 @@
+"""The methods give what can be worked out by hand, and what Captum gives."""
+
+import pytest
+import torch
+from torch import nn
+
+from attention_course import MultiHeadAttention, comparison, interpret
+from attention_course.transformer import Encoder
+
+SEED = torch.Generator().manual_seed(0)
+X = torch.randn(2, 5, 3, generator=SEED, dtype=torch.float64)
+BASELINE = torch.randn(5, 3, generator=SEED, dtype=torch.float64)
+SLOPES = torch.randn(5, 3, generator=SEED, dtype=torch.float64)
+
+
+def linear(x):
+    return (x * SLOPES).sum((1, 2)) + 7
+
+
+def curved(x):
+    return (x @ SLOPES[0]).square().sum(1) * x[:, 0, 0].tanh() + x.prod(-1).sum(1)
+
+
+def averaging(maps, x):
+    """Blocks that do what rollout takes them to do: half of a token's average over the others, half of itself."""
+    for weights in maps:
+        x = 0.5 * weights.mean(1) @ x + 0.5 * x
+    return x
+
+
+def random_maps(n_blocks, batch=2, n_heads=3, n=4):
+    return [torch.randn(batch, n_heads, n, n, generator=SEED, dtype=torch.float64).softmax(-1) for _ in range(n_blocks)]
+
+
+# --- where weight goes -------------------------------------------------------------------------
+
+
+def test_rollout_is_what_averaging_blocks_do_to_one_hot_tokens():
+    maps = random_maps(3)
+    torch.testing.assert_close(interpret.rollout(maps), averaging(maps, torch.eye(4, dtype=torch.float64)))
+
+
+def test_rollout_of_maps_that_look_at_themselves_is_the_identity():
+    eye = torch.eye(4).expand(1, 2, 4, 4)
+    assert torch.equal(interpret.rollout([eye, eye]), torch.eye(4)[None])
+
+
+def test_rollout_of_even_maps():
+    """Half stays each time: after two blocks a quarter is left of oneself, and three quarters are spread evenly."""
+    even = torch.full((1, 1, 4, 4), 0.25)
+    torch.testing.assert_close(interpret.rollout([even, even])[0], torch.eye(4) / 4 + 0.75 / 4)
+
+
+def test_rollout_and_flow_of_the_example_of_the_lesson():
+    """b reads a, then ? reads b."""
+    first = torch.tensor([[1.0, 0, 0], [1, 0, 0], [0, 0, 1]])[None, None]
+    second = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 1, 0]])[None, None]
+    assert interpret.rollout([first, second])[0, -1].tolist() == [0.25, 0.25, 0.5]
+    assert interpret.attention_flow([first, second]).tolist() == [[0.5, 0.5, 0.5]]
+
+
+def test_flow_through_one_block_is_its_weights():
+    (weights,) = random_maps(1)
+    expected = interpret.with_residual(weights)[:, 2]
+    torch.testing.assert_close(interpret.attention_flow([weights], query=2), expected, atol=1e-6, rtol=0)
+
+
+def test_flow_through_two_blocks_is_the_sum_of_narrowest_places():
+    """Every way from the query to a token passes one token in between, and no two ways share a pipe."""
+    maps = random_maps(2)
+    first, second = (interpret.with_residual(weights) for weights in maps)
+    expected = torch.minimum(second[:, -1, :, None], first).sum(1)
+    torch.testing.assert_close(interpret.attention_flow(maps), expected, atol=1e-5, rtol=0)
+
+
+def test_flow_through_three_blocks_is_that_of_another_library():
+    networkx = pytest.importorskip("networkx")
+    maps = random_maps(3, batch=1, n=3)
+    graph = networkx.DiGraph()
+    for depth, weights in enumerate(maps):
+        for i, row in enumerate(interpret.with_residual(weights)[0].tolist()):
+            for j, weight in enumerate(row):
+                graph.add_edge((depth + 1, i), (depth, j), capacity=weight)
+    expected = [networkx.maximum_flow_value(graph, (3, 2), (0, token)) for token in range(3)]
+    assert interpret.attention_flow(maps)[0].tolist() == pytest.approx(expected, abs=1e-5)
+
+
+# --- what a small change would do --------------------------------------------------------------
+
+
+def test_gradients_are_the_slopes_of_a_linear_answer_and_leave_the_input_alone():
+    x = X.clone()
+    torch.testing.assert_close(interpret.gradients(linear, x), SLOPES.expand(2, -1, -1))
+    assert not x.requires_grad and torch.equal(x, X)
+
+
+def test_gradient_times_input_is_exact_for_a_linear_answer():
+    scores = interpret.gradient_times_input(linear, X)
+    torch.testing.assert_close(scores, (X * SLOPES).sum(-1))
+    torch.testing.assert_close(scores.sum(1), linear(X) - linear(0 * X))
+
+
+@pytest.mark.parametrize("steps", [1, 4])
+def test_integrated_gradients_are_exact_for_a_linear_answer_in_any_number_of_steps(steps):
+    scores = interpret.integrated_gradients(linear, X, BASELINE, steps=steps)
+    torch.testing.assert_close(scores, ((X - BASELINE) * SLOPES).sum(-1))
+
+
+def test_integrated_gradients_of_a_product():
+    """Along the way from 0, the product of two numbers grows as a², and each of them is owed half."""
+    scores = interpret.integrated_gradients(lambda x: x[:, 0, 0] * x[:, 1, 0], X, torch.zeros_like(X), steps=1)
+    half = X[:, 0, 0] * X[:, 1, 0] / 2
+    torch.testing.assert_close(scores, torch.stack([half, half, *[0 * half] * 3], 1))
+
+
+def test_integrated_gradients_add_up_to_the_difference():
+    scores = interpret.integrated_gradients(curved, X, BASELINE, steps=2000)
+    torch.testing.assert_close(scores.sum(1), curved(X) - curved(BASELINE.expand_as(X)), atol=1e-5, rtol=1e-5)
+
+
+# --- what is missed ----------------------------------------------------------------------------
+
+
+def test_erasure_takes_apart_an_answer_that_is_a_sum():
+    numbers = torch.randn(2, 4, generator=SEED, dtype=torch.float64)
+    lost = interpret.erasure(lambda tokens, mask: (tokens * mask).sum(1) + 3, numbers)
+    torch.testing.assert_close(lost, numbers)
+
+
+def test_erasure_finds_neither_of_two_equal_values_in_an_average():
+    def average(tokens, mask):
+        return (tokens * mask).sum(1) / mask.sum(1)
+
+    lost = interpret.erasure(average, torch.tensor([[2.0, 2.0], [2.0, 4.0]]))
+    assert lost.tolist() == [[0, 0], [-1, 1]]
+
+
+def test_replacement_takes_apart_a_linear_answer():
+    torch.testing.assert_close(interpret.replacement(linear, X, BASELINE), ((X - BASELINE) * SLOPES).sum(-1))
+
+
+def test_a_head_is_replaced_by_its_average_and_comes_back():
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(6, 3).double()
+    x = torch.randn(2, 4, 6, dtype=torch.float64)
+    heads = []
+    hook = layer.out_proj.register_forward_pre_hook(lambda module, inputs: heads.append(inputs[0].clone()))
+    whole, _ = layer(x)
+    hook.remove()
+    (joined,) = heads
+    joined[..., 2:4] = joined[..., 2:4].mean((0, 1))
+    with interpret.without_head(layer, 1):
+        torch.testing.assert_close(layer(x)[0], layer.out_proj(joined))
+    assert torch.equal(layer(x)[0], whole)
+
+
+def test_head_ablation_takes_the_heads_in_order():
+    torch.manual_seed(0)
+    encoder = Encoder(8, 2, 3)
+    x = torch.randn(4, 5, 8)
+    layers = [block.attention for block in encoder.blocks]
+
+    def answer():
+        return encoder(x)[0][:, -1, 0]
+
+    lost = interpret.head_ablation(answer, layers)
+    assert lost.shape == (4, 3, 2)
+    with torch.no_grad():
+        with interpret.without_head(layers[2], 1):
+            without = answer()
+        torch.testing.assert_close(lost[:, 2, 1], answer() - without)
+    assert lost.abs().amax(0).min() > 1e-4
+
+
+# --- Captum ------------------------------------------------------------------------------------
+
+
+def test_captum_gives_the_same():
+    attr = pytest.importorskip("captum.attr")
+    baseline = BASELINE.expand_as(X)
+    gathered = attr.IntegratedGradients(curved).attribute(X, baseline, n_steps=20, method="riemann_middle").sum(-1)
+    # Captum keeps the length of a step in single precision.
+    ours = interpret.integrated_gradients(curved, X, baseline, steps=20)
+    torch.testing.assert_close(gathered, ours, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(attr.Saliency(curved).attribute(X), interpret.gradients(curved, X).abs())
+    places = torch.arange(5)[None, :, None].expand(1, 5, 3)
+    replaced = attr.FeatureAblation(curved).attribute(X, baseline, feature_mask=places)
+    torch.testing.assert_close(replaced[..., 0], interpret.replacement(curved, X, baseline))
+
+
+# --- against the truth -------------------------------------------------------------------------
+
+
+def test_the_share_found_counts_as_many_as_decide():
+    scores = torch.tensor([[9.0, 1, 8, 2], [9, 1, 8, 2]])
+    gold = torch.tensor([[True, True, False, False], [False, False, True, False]])
+    assert comparison.share_found(scores, gold).tolist() == [0.5, 0]
+
+
+def test_what_cannot_be_scored_is_named():
+    with pytest.raises(ValueError, match=r"gold must have the scores' shape \(1, 2\), got \(2, 1\)"):
+        comparison.share_found(torch.ones(1, 2), torch.ones(2, 1, dtype=torch.bool))
+    with pytest.raises(ValueError, match="a token in every row"):
+        comparison.share_found(torch.ones(1, 2), torch.zeros(1, 2, dtype=torch.bool))
+
+
+class Reader(nn.Module):
+    """A model as `every_method` wants it, in double precision."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(7, 8)
+        self.encoder = Encoder(8, 2, 2)
+        self.readout = nn.Linear(8, 1)
+        self.double()
+
+    def read(self, x, mask=None):
+        x, maps = self.encoder(x, None if mask is None else mask[:, None, None], need_weights=True)
+        return self.readout(x[:, -1]).squeeze(-1), maps
+
+
+def test_every_method_is_called_as_it_is_meant():
+    model, tokens = Reader(), torch.randint(7, (3, 5), generator=SEED)
+    x = model.embedding(tokens).detach()
+    maps = model.read(x)[1]
+    baseline = torch.zeros_like(x)
+    scores = comparison.every_method(model, tokens, baseline)
+    assert all(score.shape == (3, 5) and (score >= 0).all() for score in scores.values())
+
+    def answer(x):
+        return model.read(x)[0]
+
+    torch.testing.assert_close(scores["weights, first block"], maps[0].mean(1)[:, -1])
+    torch.testing.assert_close(scores["weights, last block"], maps[1].mean(1)[:, -1])
+    torch.testing.assert_close(scores["rollout"], interpret.rollout(maps)[:, -1])
+    torch.testing.assert_close(scores["gradient"], interpret.gradients(answer, x).norm(dim=-1))
+    torch.testing.assert_close(scores["token replaced"], interpret.replacement(answer, x, baseline).abs())
+    mask = torch.ones_like(tokens, dtype=torch.bool)
+    mask[:, 2] = False
+    hidden = (answer(x) - model.read(x, mask)[0]).abs()
+    torch.testing.assert_close(scores["token hidden"][:, 2], hidden)
+    missed = interpret.head_ablation(lambda: answer(x), [block.attention for block in model.encoder.blocks]).abs()
+    by_hand = sum(missed[:, b, h, None] * maps[b][:, h, -1] for b in range(2) for h in range(2))
+    torch.testing.assert_close(scores["heads missed"], by_hand)
