@@ -7,7 +7,7 @@ import numpy as np
 from attention_course.arrays import as_array
 from attention_course.diagrams.diagram import Diagram
 
-LEFT = 168  # where the cells begin, right of the methods' names
+LEFT = 150  # where the cells begin, right of the methods' names
 CELL = 21
 
 
