@@ -182,7 +182,8 @@ def test_captum_gives_the_same():
     # Captum keeps the length of a step in single precision.
     ours = interpret.integrated_gradients(curved, X, baseline, steps=20)
     torch.testing.assert_close(gathered, ours, atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(attr.Saliency(curved).attribute(X.clone().requires_grad_()), interpret.gradients(curved, X).abs())
+    slopes = attr.Saliency(curved).attribute(X.clone().requires_grad_())
+    torch.testing.assert_close(slopes, interpret.gradients(curved, X).abs())
     places = torch.arange(5)[None, :, None].expand(1, 5, 3)
     replaced = attr.FeatureAblation(curved).attribute(X, baseline, feature_mask=places)
     torch.testing.assert_close(replaced[..., 0], interpret.replacement(curved, X, baseline))

@@ -7,8 +7,8 @@ import numpy as np
 from attention_course.arrays import as_array
 from attention_course.diagrams.diagram import Diagram
 
-LEFT = 150  # where the cells begin, right of the methods' names
-CELL = 21
+LEFT = 162  # where the cells begin, right of the methods' names
+CELL = 20
 
 
 def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: Sequence[bool]) -> Diagram:
