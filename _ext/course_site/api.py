@@ -6,8 +6,6 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-import attention_course
-
 INDEX = "api"
 CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!checking)")
 # A lesson's diagrams are functions of the package, and some are named as their file is.
@@ -28,6 +26,8 @@ def module_names():
 
     The lessons' diagrams are documented where they are imported from.
     """
+    import attention_course  # only where there is a reference: it imports torch
+
     prefix = attention_course.__name__ + "."
     names = [module.name for module in pkgutil.walk_packages(attention_course.__path__, prefix)]
     hidden = (CHAPTERS_EXERCISES, LESSONS_DIAGRAMS)

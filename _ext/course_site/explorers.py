@@ -3,12 +3,15 @@
 import base64
 import hashlib
 import re
+from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 
 import minify
 
-from attention_course.explore.bundle import LIVE, VIEWS, live_script, page_script
-
+# By its path: to import it from the package imports torch, two seconds in the build of every small book of the tests.
+BUNDLE = run_path(f"{find_spec('attention_course').submodule_search_locations[0]}/explore/bundle.py")
+LIVE, VIEWS, live_script, page_script = (BUNDLE[name] for name in ("LIVE", "VIEWS", "live_script", "page_script"))
 SCRIPT = "application/javascript"
 CONTAINER = 'class="course-explorer"'
 WEIGHTS = re.compile(r'"(weights|checkpoint)":"([A-Za-z0-9+/=]+)"')
