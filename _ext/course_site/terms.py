@@ -5,6 +5,7 @@ follow its text, hidden, in the order of the marks.
 """
 
 import re
+from functools import cache
 
 from docutils import nodes
 from sphinx.util.osutil import relative_uri
@@ -88,6 +89,18 @@ class Terms:
         return [(match, self.names[match.lastindex - 1]) for match in self.pattern.finditer(text)] if self.names else []
 
 
+@cache
+def terms_of(env):
+    """The terms of a book's glossary, read once in a build."""
+    return Terms(find_terms(env.get_doctree(GLOSSARY)))
+
+
+@cache
+def explanations_of(app):
+    """What the glossary says of each term, with its links, read once in a build."""
+    return find_terms(app.env.get_and_resolve_doctree(GLOSSARY, app.builder))
+
+
 def is_prose(text):
     """Whether a text stands in paragraphs or lists of the page itself."""
     node = text.parent
@@ -134,7 +147,7 @@ def mark_terms(app, doctree, docname):
     """Mark the first use of each term in a chapter."""
     if not docname.startswith(CHAPTERS) or GLOSSARY not in app.env.found_docs:
         return
-    terms = Terms(find_terms(app.env.get_doctree(GLOSSARY)))
+    terms = terms_of(app.env)
     seen = set(ANOTHER_SENSE.get(docname, ()))
     join_lines(doctree)
     for text in prose(doctree):
@@ -166,7 +179,7 @@ def add_entries(app, pagename, templatename, context, doctree):
     """Append the entries of the marked terms to a page. They are no part of its document, which is searched."""
     marks = [mark for mark in doctree.findall(nodes.inline) if MARK in mark["classes"]] if doctree else []
     if marks:
-        explanations = find_terms(app.env.get_and_resolve_doctree(GLOSSARY, app.builder))
+        explanations = explanations_of(app)
         entries = [make_entry(app, mark["term"], explanations[mark["term"]], pagename) for mark in marks]
         html = "".join(app.builder.render_partial(entry)["fragment"] for entry in entries)
         context["body"] += f'<div class="course-terms" hidden>\n{html}</div>\n'
