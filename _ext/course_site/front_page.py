@@ -14,14 +14,16 @@ def is_a_link(paragraph):
 
 
 def prepare(app, doctree, docname):
-    """Give the page, the button and the doors their classes, which the stylesheet draws."""
-    if docname != app.config.root_doc:
+    """Give the page, the button and the doors their classes, which the stylesheet draws.
+
+    A lesson that is built alone is the first page too, but has no button.
+    """
+    start = next(filter(is_a_link, doctree.findall(nodes.paragraph)), None)
+    if docname != app.config.root_doc or start is None:
         return
     page = next(doctree.findall(nodes.section))
     page["classes"].append("course-front")
-    for start in filter(is_a_link, page.findall(nodes.paragraph)):
-        start["classes"].append("course-start")
-        break
+    start["classes"].append("course-start")
     for doors in page.findall(nodes.bullet_list):
         doors["classes"].append("course-doors")
         open_in_colab(app, doors)
