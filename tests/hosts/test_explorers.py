@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from attention_course.checkpoints import load_character_model
+from attention_course.encoder_decoder import EncoderDecoder
 
 TOLERANCE = 1e-6
 LOWEST, HIGHEST = 0.05, 10.0
@@ -39,6 +40,12 @@ explore_attention({SQUARE.tolist()}, {HOSTILE!r}, gold={torch.eye(6, dtype=torch
 from attention_course.checkpoints import load_character_model
 from attention_course.explore import explore_model
 explore_model(*load_character_model(), "The for ", alt="model")""",
+    """\
+from attention_course.encoder_decoder import EncoderDecoder
+import torch
+torch.manual_seed(0)
+words = [".", *"abcdefghi"]
+explore_model(EncoderDecoder(len(words), 16, 2, 2), words, "a b.", alt="translator", limit=9)""",
 ]
 N_EXPLORERS = len(CELLS) - 1
 
@@ -210,6 +217,22 @@ def test_the_live_model_runs_in_a_notebook(explorer):
     torch.testing.assert_close(
         torch.tensor(shown.weights(), dtype=torch.float64), weights[-1][0].detach(), rtol=0, atol=1e-4
     )
+
+
+def test_the_live_translator_runs_in_a_notebook(explorer):
+    """What it writes has PyTorch's weights."""
+    shown = explorer("translator")
+    shown.view.scroll_into_view_if_needed()
+    shown.view.locator(".course-live-cost:not(:empty)").wait_for()
+    shown.view.locator("input[type=text]").fill("c d e f.")
+    state = shown.wait_for(source=[3, 4, 5, 6, 0], writing=False)
+    torch.manual_seed(0)
+    model = EncoderDecoder(10, 16, 2, 2).half().double()
+    with torch.no_grad():
+        source, written = torch.tensor([state["source"]]), torch.tensor([state["written"]])
+        logits, weights = model(source, written, need_weights=True)
+    assert logits.argmax(-1).tolist() == written.tolist()
+    torch.testing.assert_close(torch.tensor(shown.weights(), dtype=torch.float64), weights[-1][0], rtol=0, atol=1e-4)
 
 
 def test_nothing_went_wrong_unseen(page):
