@@ -1,5 +1,7 @@
 """Time a keystroke in the live model, from the event until its pictures are drawn, beside PyTorch's forward pass.
 
+And a change of the live translator: one head on or off.
+
 python benchmarks/live_model.py        needs Chromium ($CHROMIUM, or on the path)
 
 A keystroke at the end of a text computes one token more, one in front computes all of them; with the mask lifted all
@@ -21,7 +23,9 @@ from playwright.sync_api import sync_playwright
 
 from attention_course import measure, recorded
 from attention_course.checkpoints import load_character_model
+from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
+from attention_course.tasks.translation import ENGLISH, N_TARGET, VOCABULARY
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "live_model.json"
@@ -54,6 +58,50 @@ async ([place, keys]) => {
   }
   return times;
 }"""
+
+# Switches a head of the translator's cross-attention off and on, in turn, for a sentence of the longest kind.
+TOGGLE = """
+async (times) => {
+  const view = document.querySelector(".course-live");
+  const box = view.querySelectorAll("[type=checkbox]");
+  const head = box[box.length - 1];
+  const all = [];
+  for (let turn = -10; turn < times; turn++) {
+    const before = view.explorer;
+    const start = performance.now();
+    head.click();
+    while (view.explorer === before) await new Promise((done) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = done;
+      port2.postMessage(null);
+    });
+    view.querySelectorAll("canvas").forEach((map) => map.getContext("2d").getImageData(0, 0, 1, 1));
+    if (turn >= 0) all.push(performance.now() - start);
+  }
+  return all;
+}"""
+
+
+def time_translator(browser, folder: Path) -> dict:
+    """Milliseconds of a change of a translator as large as the course's, all of its maps on show."""
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(VOCABULARY), 64, 4, 2, pad=0)
+    with torch.no_grad():
+        model.logits.bias[VOCABULARY.index(".")] = -100  # so that it writes as much as it may
+    text = "these big grey squirrels do not always follow my small black horses."
+    words = [*ENGLISH, "."]
+    write_pages(folder, [explore_model(model, VOCABULARY, text, alt="Timed.", limit=N_TARGET, source_words=words)])
+    milliseconds = {}
+    with serving(folder) as origin:
+        for host, address in (("worker", origin), ("page", folder.as_uri())):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(f"{address}/light.html")
+            page.locator(".course-live-written button").nth(N_TARGET - 1).wait_for()
+            page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+            page.get_by_label("weights of").select_option(label="all")
+            milliseconds[host] = summarize(page.evaluate(TOGGLE, KEYS))
+            page.close()
+    return {"script": len(bundle_live("translator").encode()), "milliseconds": milliseconds}
 
 
 def time_keys(page, place: str) -> dict:
@@ -99,6 +147,8 @@ def main() -> None:
                 page.get_by_role("checkbox", name="mask").click()
                 milliseconds[host]["mask lifted"] = time_keys(page, "front")
                 page.close()
+        with tempfile.TemporaryDirectory() as another:
+            translator = time_translator(browser, Path(another))
         browser.close()
     symbols = torch.tensor([[vocabulary.index(character) for character in text]])
     milliseconds["PyTorch"] = time_pytorch(model, symbols)
@@ -109,6 +159,7 @@ def main() -> None:
         "maps": len(model.blocks) * model.blocks[0].attention.n_heads,
         "bytes": {"script": len(bundle_live("model").encode()), "weights": weights},
         "milliseconds": milliseconds,
+        "translator": translator,
         "ratio": round(milliseconds["worker"]["front"]["median"] / milliseconds["PyTorch"]["median"], 1),
     }
     RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
