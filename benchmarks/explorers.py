@@ -40,6 +40,7 @@ sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.explorers import VIEWS, bundle  # noqa: E402
 
 HEADS, TOKENS, MOVES = 8, 64, 100
+LAYERS = 12  # of a reader's own model, with as many heads each
 STOCK = ("@jupyter-widgets/html-manager@1.0.15", "requirejs@2.3.8")
 ANYWIDGET = Path(anywidget.__file__).parent / "nbextension" / "index.js"
 
@@ -55,6 +56,22 @@ MOVES_OF = {
       const handle = document.querySelector(".noUi-handle");
       const key = (move) => (move % 2 ? "PageUp" : "PageDown");
       return (move) => handle.dispatchEvent(new KeyboardEvent("keydown", { key: key(move), bubbles: true }));""",
+}
+# What a reader does on a page with all the maps of a large model: looks at another row, at another layer, at all.
+CHOOSE = """
+      const choose = (name, value) => {
+        const select = document.querySelector(`[data-control="${name}"]`);
+        select.value = value;
+        select.dispatchEvent(new Event("input", { bubbles: true }));
+      };"""
+MOVES_OF_LARGE = {
+    "another row of one layer": CHOOSE
+    + """
+      choose("layer", 1);
+      const rows = document.querySelectorAll(".course-explorer-queries button");
+      return (move) => rows[(move * 7 + 1) % rows.length].dispatchEvent(new PointerEvent("pointerenter"));""",
+    "another layer": f'{CHOOSE} return (move) => choose("layer", 1 + (move % {LAYERS}));',
+    "all layers, or one": CHOOSE + ' return (move) => choose("layer", 1 - (move % 2));',
 }
 # `script` is the work in the event itself, which leaves the canvases' drawing to the browser; `drawn` also reads a
 # pixel of every map, so that it must be drawn; `frame` lasts until the frame that shows the move: beside one
@@ -99,12 +116,21 @@ def make_explorer() -> Explorer:
     return explore_attention(scores, alt="Random scores, to be timed.")
 
 
+def make_large_explorer() -> Explorer:
+    """As large as a page holds: 12 layers of 12 heads of 64 by 64 tokens."""
+    scores = 3 * torch.randn(LAYERS, LAYERS, TOKENS, TOKENS, generator=torch.Generator().manual_seed(0))
+    return explore_attention(weights=scores.softmax(-1), alt="Random weights, to be timed.")
+
+
 def write_pages(folder: Path, explorer: Explorer) -> None:
-    """The site's glossary three times: as it is, with an explorer of ours, with ipywidgets' embedding of it."""
+    """The site's glossary: as it is, with an explorer of ours, with ipywidgets' embedding of it, with a large one."""
     shutil.copytree(SITE, folder, dirs_exist_ok=True)
     (folder / "explorers.js").write_text(bundle(), encoding="utf-8")
     (folder / "explorers.css").write_text((VIEWS / "explorers.css").read_text(encoding="utf-8"), encoding="utf-8")
-    ours = f'<link rel="stylesheet" href="explorers.css">{explorer._repr_html_()}<script src="explorers.js"></script>'
+    ours, large = (
+        f'<link rel="stylesheet" href="explorers.css">{one._repr_html_()}<script src="explorers.js"></script>'
+        for one in (explorer, make_large_explorer())
+    )
 
     # Without the defaults, the state lacks the view's module: the front end does not know it.
     stock = embed_snippet(views=[explorer.widget], embed_url="stock/embed-amd.js", cors=False, drop_defaults=False)
@@ -119,7 +145,7 @@ def write_pages(folder: Path, explorer: Explorer) -> None:
 
     page = (folder / SHELL).read_text(encoding="utf-8")
     assert page.count("</article>") == 1
-    for name, addition in {"plain.html": "", "ours.html": ours, "stock.html": stock}.items():
+    for name, addition in {"plain.html": "", "ours.html": ours, "stock.html": stock, "large.html": large}.items():
         (folder / name).write_text(page.replace("</article>", f"{addition}</article>"), encoding="utf-8")
 
 
@@ -183,10 +209,10 @@ def weigh(browser: Browser, origin: str) -> dict:
     }
 
 
-def time_moves(browser: Browser, origin: str, name: str) -> dict:
-    """Milliseconds of a move of the slider on one of the pages, over a hundred."""
+def time_moves(browser: Browser, origin: str, name: str, moves: str) -> dict:
+    """Milliseconds of a reader's move on one of the pages, over a hundred."""
     page, _ = open_page(browser, f"{origin}/{name}.html", ".course-explorer-view canvas")
-    times = page.evaluate(TIME, [MOVES_OF[name], MOVES])
+    times = page.evaluate(TIME, [moves, MOVES])
     page.close()
     return {
         kind: {"median": round(median(runs), 2), "min": round(min(runs), 2), "max": round(max(runs), 2)}
@@ -211,7 +237,11 @@ def main() -> None:
                 "browser": f"Chromium {browser.version}, headless, without a GPU",
                 "date": date.today().isoformat(),
                 "explorer": {"heads": HEADS, "tokens": TOKENS, "moves": MOVES},
-                "milliseconds": {name: time_moves(browser, origin, name) for name in MOVES_OF},
+                "milliseconds": {name: time_moves(browser, origin, name, moves) for name, moves in MOVES_OF.items()},
+                "large explorer": {"layers": LAYERS, "heads": LAYERS, "tokens": TOKENS, "moves": MOVES},
+                "milliseconds of the large one": {
+                    name: time_moves(browser, origin, "large", moves) for name, moves in MOVES_OF_LARGE.items()
+                },
                 "bytes": weigh(browser, origin),
             }
             browser.close()

@@ -18,6 +18,7 @@ SQUARE = torch.randn(3, 6, 6, generator=generator, dtype=torch.float64) * 3
 # More queries than keys: under a causal mask or a window the first queries may attend to nothing.
 TALL = torch.randn(2, 7, 3, generator=generator, dtype=torch.float64) * 30
 HEADS = {heads: torch.randn(heads, 5, 5, generator=generator, dtype=torch.float64) for heads in (1, 2, 4)}
+WEIGHTS = torch.randn(2, 3, 5, 5, generator=generator, dtype=torch.float64).softmax(-1)
 LISTS = {heads: scores.tolist() for heads, scores in HEADS.items()}
 
 CELLS = [
@@ -33,6 +34,7 @@ def draw(size=1, power=1):
 explore_attention({SQUARE.tolist()}, {HOSTILE!r}, gold={torch.eye(6, dtype=torch.bool).tolist()},
                   length=4, alt="square")""",
     f'explore_attention({TALL.tolist()}, list("abcdefg"), keys=list("xyz"), length=0, alt="tall")',
+    f'explore_attention(weights={WEIGHTS.tolist()}, tokens=["[CLS]", *"abc", "##s"], alt="own")',
     f'explore_heads({LISTS}, accuracy={{1: 0.5, 2: 0.75, 4: 1}}, alt="heads")',
     'explore_frames(draw, {"size": [1, 2, 3], "power": [1, 2]}, alt="frames")',
     'explore_steps([("First.", draw()), ("Second.", draw), ("Third.", draw)], alt="steps")',
@@ -131,6 +133,19 @@ def test_each_head_alone_and_all_together(explorer):
     for option, head in {"head 1": 1, "head 3": 3, "all, side by side": "all"}.items():
         shown.choose("head", option)
         assert_right(shown, SQUARE, shown.wait_for(head=head), length=4)
+
+
+def test_layers_and_heads_of_given_weights(explorer):
+    """By the menus, and by a click on a small map, which the menus follow."""
+    shown = explorer("own")
+    for layer, head, expected in (("2", "head 3", WEIGHTS[1, 2:]), ("all", "all, side by side", WEIGHTS.flatten(0, 1))):
+        shown.choose("layer", layer)
+        shown.choose("head", head)
+        shown.wait_for(layer=layer if layer == "all" else int(layer), head="all" if layer == "all" else 3)
+        torch.testing.assert_close(torch.tensor(shown.weights(), dtype=torch.float64), expected, rtol=0, atol=1 / 8000)
+    shown.view.locator(".course-explorer-grid canvas").nth(4).click()
+    shown.wait_for(layer=2, head=2)
+    assert shown.control("dropdown", "layer").locator("select").evaluate("s => s.selectedOptions[0].text") == "2"
 
 
 def test_gold_comes_and_goes(explorer):

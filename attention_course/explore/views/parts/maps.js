@@ -58,7 +58,7 @@ export const measureMap = (data, width, labelled, font) => {
   labelled &&= fit(left) >= LABELLED_CELL;
   if (!labelled) left = 1;
   const cell = fit(left);
-  const upright = longest(data.keys) > cell - 4;
+  const upright = labelled && longest(data.keys) > cell - 4;
   const top = labelled ? (upright ? longest(data.keys) : FONT) + 8 : 1;
   const [right, bottom] = [left + cell * data.keys.length, top + cell * data.queries.length];
   return { left, top, cell, upright, labelled, right, bottom, width: right + 2, height: bottom + 2 };

@@ -55,6 +55,7 @@ export const makePanels = (parent, data, select, open) => {
   const box = make(parent, "div", "course-explorer-maps");
   /** @type {Panel[]} */
   let panels = [];
+  const unknown = measureMap(data, 1, false, ""); // a panel's place until all of them stand on the page
 
   /** @type {(one: One, index: number, small: boolean) => Panel} */
   const makePanel = (one, index, small) => {
@@ -76,7 +77,7 @@ export const makePanels = (parent, data, select, open) => {
       canvas.addEventListener("pointermove", point);
       canvas.addEventListener("pointerdown", point);
     }
-    return { ...one, figure, canvas, at: measureMap(data, 1, false, "") };
+    return { ...one, figure, canvas, at: unknown };
   };
 
   // Numbers of the heads above the grid, and of the layers beside it.
