@@ -183,3 +183,23 @@ def test_a_large_model_fits_and_is_accessible(show, width, scheme):
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
         assert run_axe(page) == []
     assert page.errors == []
+
+
+def test_a_map_stays_in_its_figure_whatever_the_theme_pads_figures_with(show):
+    page = show(explore(random_weights(2, 3, 30, 30)))
+    page.evaluate(
+        """() => {
+          const theme = new CSSStyleSheet();
+          theme.replaceSync("figure { padding: 0.5rem; }");
+          document.adoptedStyleSheets = [theme];
+        }"""
+    )
+    page.set_viewport_size({"width": 600, "height": 900})  # laid out again
+    page.wait_for_timeout(200)
+    out = page.evaluate(
+        """[...document.querySelectorAll("figure")].filter((figure) => {
+             const [inner, outer] = [figure.firstElementChild, figure].map((one) => one.getBoundingClientRect());
+             return inner.right > outer.right + 1;
+           }).length"""
+    )
+    assert out == 0
