@@ -39,6 +39,7 @@ ANOTHER_SENSE = {
     "chapters/classifiers": {"value"},
     "chapters/efficient": {"context", "state"},
     "chapters/flash": {"state"},
+    "chapters/interpretability": {"context", "score", "state"},
     "chapters/language_model": {"head"},
     "chapters/memory": {"state"},
     "chapters/order": {"batch"},
