@@ -139,7 +139,8 @@ const start = (view, data, weights) => {
   const back = makeButton(line, "Take back", () => takeBack(written.length - 1));
   const again = makeButton(line, "Take all back", () => takeBack(0));
   const maps = section("Where it looks: the weights of cross-attention", true);
-  make(maps, "p", "", "Each row shows where the model looked to write that word; its query was computed from the word before, the newest that the model had read.");
+  const told = "Each row shows where the model looked to write that word; its query was computed from the word before, ";
+  make(maps, "p", "", `${told}the newest that the model had read.`);
   const heads = makeHeads(maps, data.sizes, select, redraw);
   const drawInstead = makeInstead(section("What else it could write", true), data, force);
   makeOmissions(section("Take something out of the model"), data, (changed) => {

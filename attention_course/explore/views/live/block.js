@@ -78,7 +78,8 @@ export const makeParts = (sizes, parameters) => {
     const values = append(past?.value, start * keyWidth, value);
     const seen = attend(turnedQuery, keys, values, masked ? start + 1 : Infinity, off);
     const attended = addition(`${name}.attention.out_proj`, seen.blended, out);
-    return { attentionNorm, query, key, value, turnedQuery, turnedKey, ...seen, attended, middle: add(tokens, attended) };
+    const middle = add(tokens, attended);
+    return { attentionNorm, query, key, value, turnedQuery, turnedKey, ...seen, attended, middle };
   };
 
   // The memory's keys and values are the same for every token that is written.

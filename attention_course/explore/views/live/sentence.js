@@ -27,7 +27,8 @@ export const makeSentence = (parent, data, take) => {
   const label = make(box, "label");
   make(label, "span", "", "Your sentence");
   const input = make(label, "input");
-  [input.type, input.value, input.spellcheck, input.autocapitalize, input.autocomplete] = ["text", data.text, false, "off", "off"];
+  [input.type, input.value, input.spellcheck] = ["text", data.text, false];
+  [input.autocapitalize, input.autocomplete] = ["off", "off"];
   const said = make(box, "p", "course-live-note");
   said.setAttribute("role", "status");
   const check = () => {
