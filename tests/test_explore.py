@@ -275,5 +275,5 @@ def test_the_views_are_in_the_wheel(tmp_path):
     subprocess.run([*build, str(tmp_path), str(root)], check=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    views = {f"attention_course/explore/views/{name}" for name in ("attention.js", "frames.js", "explorers.css")}
-    assert views <= names
+    needed = ("attention.js", "frames.js", "explorers.css", "parts/save.js", "page/mount.js")
+    assert {f"attention_course/explore/views/{name}" for name in needed} <= names

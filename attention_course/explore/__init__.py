@@ -8,12 +8,15 @@ An author adds one to a chapter in three lines, the explorer being the last expr
     explore_attention(scores, tokens, alt="What the map shows, for whoever does not see it.")
 
 - `explore_attention`: weights computed in the reader's browser from raw scores, so that temperature, mask
-  and head can be changed at will.
+  and head can be changed at will; or, as `weights=`, those that a model hands over, of all its layers and heads.
 - `explore_heads`: the same map for models trained with different numbers of heads.
 - `explore_frames`: anything that Python can draw, on one or two sliders with a finite grid.
 - `explore_steps`: a computation step by step, each with a caption.
 - `explore_model`: a trained language model or translator, on text that the reader types, running in their browser.
 - `explore_sorting`: a trained network that sorts what the reader types, running in the reader's browser.
+
+`explorer.save("name.html")` writes one to a page of its own, which works from a folder with no network, and
+`explorer.save("name.svg")` the picture that it starts with.
 
 Whatever it shows should be trained, or say that it is random. The views are in `views/`: ES modules which export
 `render({model, el})`, the interface of anywidget (https://anywidget.dev). In Jupyter ipywidgets move them; on the
