@@ -17,6 +17,7 @@ IN_THE_NEW_FORM: set[str] = {
 # Further pages of lessons: proofs, derivations, sweeps.
 FURTHER: set[str] = {
     "cache",
+    "circuits",
     "depth",
     "forward_pass",
     "generation",

@@ -2,6 +2,7 @@
 
 from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
 from attention_course.diagrams.cache import growing_cache
+from attention_course.diagrams.circuits import head_scores, induction_circuit, score_paths
 from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
@@ -38,6 +39,8 @@ __all__ = [
     "encoder_decoders",
     "found",
     "growing_cache",
+    "head_scores",
+    "induction_circuit",
     "masks",
     "methods",
     "modern_block",
@@ -54,6 +57,7 @@ __all__ = [
     "residual_stream",
     "retrieval",
     "scaled_dot_product",
+    "score_paths",
     "score_spread",
     "shared_heads",
     "softmax_directions",

@@ -32,6 +32,7 @@ CHAPTERS = (
     "generation",
     "cache",
     "interpretability",
+    "circuits",
     "own_model",
     "theory",
     "limits",

@@ -1,0 +1,171 @@
+"""Scores on hand-made weights, and a hand-built model of two layers whose answer is known."""
+
+import pytest
+import torch
+
+from attention_course import MultiHeadAttention, circuits
+from attention_course.language_model import CausalLanguageModel
+
+N_SYMBOLS, LENGTH, PERIOD = 8, 12, 5
+
+
+def shifted(n, back):
+    """A head that looks `back` tokens back, and at the first token where there is none so far back."""
+    weights = torch.zeros(n, n)
+    weights[range(n), [max(0, query - back) for query in range(n)]] = 1
+    return weights
+
+
+def test_sequences_repeat_and_hold_no_symbol_twice_in_a_period():
+    symbols = circuits.repeated_sequences(50, N_SYMBOLS, PERIOD, LENGTH, torch.Generator().manual_seed(0))
+    assert symbols.shape == (50, LENGTH)
+    assert torch.equal(symbols[:, PERIOD:], symbols[:, :-PERIOD])
+    assert all(len(set(row)) == PERIOD for row in symbols[:, :PERIOD].tolist())
+    assert symbols.unique().tolist() == list(range(N_SYMBOLS))
+
+
+def test_a_period_longer_than_the_vocabulary_is_refused():
+    with pytest.raises(ValueError, match=r"period must lie in 1..8 \(n_symbols\), got 9"):
+        circuits.repeated_sequences(1, N_SYMBOLS, 9, LENGTH, torch.Generator())
+
+
+def test_each_score_is_1_for_the_head_it_looks_for_and_0_for_another():
+    previous, induction, sink = shifted(LENGTH, 1), shifted(LENGTH, PERIOD - 1), shifted(LENGTH, LENGTH)
+    broadcast = torch.zeros(LENGTH, LENGTH)
+    broadcast[:, 3] = 1
+    weights = torch.stack([previous, induction, sink, broadcast])
+    assert circuits.previous_token_score(weights).tolist() == pytest.approx([1, 0, 1 / 11, 1 / 11])
+    assert circuits.induction_score(weights, PERIOD).tolist() == pytest.approx([0, 1, 0, 1 / 7])
+    assert circuits.sink_score(weights).tolist() == [0, 0, 1, 0]
+    assert circuits.broadcast_score(weights).tolist() == pytest.approx([1 / 6, 1 / 6, 0, 1])
+
+
+def test_the_induction_score_is_a_loop_over_queries():
+    weights = torch.rand(3, LENGTH, LENGTH, dtype=torch.float64)
+    expected = [
+        sum(head[query, query - PERIOD + 1].item() for query in range(PERIOD, LENGTH)) / (LENGTH - PERIOD)
+        for head in weights
+    ]
+    assert circuits.induction_score(weights, PERIOD).tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("period", [1, LENGTH])
+def test_a_period_without_a_second_one_is_refused(period):
+    with pytest.raises(ValueError, match=f"period must lie in 2..11 for 12 tokens, got {period}"):
+        circuits.induction_score(torch.rand(LENGTH, LENGTH), period)
+
+
+def test_the_control_gives_all_visible_tokens_the_same():
+    weights = circuits.uniform_causal_weights(4)
+    assert weights.tolist() == [
+        pytest.approx([1 / (query + 1) if key <= query else 0 for key in range(4)]) for query in range(4)
+    ]
+
+
+@pytest.fixture
+def layer():
+    torch.manual_seed(0)
+    return MultiHeadAttention(12, 3, bias=False).double()
+
+
+def test_the_two_circuits_give_the_weights_and_the_output_of_the_layer(layer):
+    tokens = torch.randn(1, 5, 12, dtype=torch.float64)
+    output, weights = layer(tokens, causal=True, need_weights=True)
+    hidden = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    added = 0
+    for head in range(3):
+        scores = tokens[0] @ circuits.query_key(layer, head) @ tokens[0].T
+        expected = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+        assert torch.allclose(expected, weights[0, head], atol=1e-12)
+        added = added + expected @ tokens[0] @ circuits.output_value(layer, head)
+    assert torch.allclose(added, output[0], atol=1e-12)
+
+
+def test_without_heads_leaves_what_the_others_add_and_restores_the_layer(layer):
+    tokens = torch.randn(2, 5, 12, dtype=torch.float64)
+    whole, weights = layer(tokens, causal=True, need_weights=True)
+    alone = weights[:, 1] @ tokens @ circuits.output_value(layer, 1)
+    with circuits.without_heads([layer], [(0, 0), (0, 2)]):
+        assert torch.allclose(layer(tokens, causal=True)[0], alone, atol=1e-12)
+    assert torch.equal(layer(tokens, causal=True, need_weights=True)[0], whole)
+    with pytest.raises(IndexError, match=r"head must lie in 0..2, got 3"), circuits.without_heads([layer], [(0, 1), (0, 3)]):
+        pass
+    assert torch.equal(layer(tokens, causal=True, need_weights=True)[0], whole)
+
+
+def test_the_attention_layers_of_a_model_come_in_order():
+    model = CausalLanguageModel(5, 8, 2, 3)
+    assert circuits.attention_layers(model) == [block.attention for block in model.blocks]
+
+
+def test_composition_is_1_where_all_is_read_and_0_where_nothing_is():
+    writes, reads, elsewhere = torch.zeros(3, 6, 6)
+    writes[0, 1], reads[1, 2], elsewhere[3, 4] = 2.0, 5.0, 7.0
+    assert circuits.composition(writes, reads) == pytest.approx(1)
+    assert circuits.composition(writes, elsewhere) == 0
+
+
+def test_the_share_on_the_diagonal_counts_rows():
+    table = torch.tensor([[2.0, 1.0, 3.0], [0.0, 1.0, 0.0], [-3.0, -2.0, -1.0]])
+    assert circuits.share_on_diagonal(table) == pytest.approx(2 / 3)
+    assert circuits.share_on_diagonal(table.T) == pytest.approx(1 / 3)
+
+
+def hand_built_layers():
+    """A previous-token head and an induction head, written down: the stream holds symbol, note, position, answer."""
+    sizes = [N_SYMBOLS, N_SYMBOLS, LENGTH, N_SYMBOLS]
+    starts = [sum(sizes[:part]) for part in range(4)]
+    symbol, note, position, answer = (
+        slice(start, start + size) for start, size in zip(starts, sizes, strict=True)
+    )
+    width = sum(sizes)
+    layers = [MultiHeadAttention(width, 1, bias=False).double().requires_grad_(False) for _ in range(2)]
+    for layer in layers:
+        for projection in (layer.query_proj, layer.key_proj, layer.value_proj, layer.out_proj):
+            projection.weight.zero_()
+    sharp = 1000.0
+    first, second = layers
+    first.query_proj.weight[position, position] = sharp * torch.eye(LENGTH, dtype=torch.float64)
+    first.key_proj.weight[position, position] = torch.eye(LENGTH, dtype=torch.float64).roll(1, 0)
+    first.value_proj.weight[symbol, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    first.out_proj.weight[note, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    second.query_proj.weight[note, symbol] = sharp * torch.eye(N_SYMBOLS, dtype=torch.float64)
+    second.key_proj.weight[note, note] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    second.value_proj.weight[symbol, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    second.out_proj.weight[answer, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    return layers, symbol, note, position, answer, width
+
+
+def test_in_a_model_written_by_hand_scores_and_circuits_say_what_it_does():
+    layers, symbol, note, position, answer, width = hand_built_layers()
+    symbols = circuits.repeated_sequences(20, N_SYMBOLS, PERIOD, 2 * PERIOD, torch.Generator().manual_seed(1))
+    embed = torch.zeros(N_SYMBOLS, width, dtype=torch.float64)
+    embed[:, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    stream = embed[symbols]
+    stream[..., position] = torch.eye(LENGTH, dtype=torch.float64)[: 2 * PERIOD]
+    maps, said = [], {}
+    for removed in ([], [(0, 0)], [(1, 0)]):
+        here = stream
+        with circuits.without_heads(layers, removed):
+            for layer in layers:
+                added, weights = layer(here, causal=True, need_weights=True)
+                here = here + added
+                if not removed:
+                    maps.append(weights)
+        said[tuple(removed)] = here[..., answer]
+    right = symbols[:, PERIOD + 1 :]
+    assert torch.equal(said[()][:, PERIOD:-1].argmax(-1), right)
+    assert torch.equal(said[((1, 0),)], torch.zeros_like(said[()]))
+    assert (said[((0, 0),)][:, PERIOD:-1].argmax(-1) == right).double().mean() < 0.5
+
+    assert circuits.previous_token_score(maps[0]).mean().item() == pytest.approx(1)
+    assert circuits.induction_score(maps[1], PERIOD).mean().item() == pytest.approx(1)
+    assert circuits.induction_score(maps[0], PERIOD).mean().item() == pytest.approx(0)
+    copied = embed @ circuits.output_value(layers[1], 0)[:, answer]
+    assert torch.equal(copied, torch.eye(N_SYMBOLS, dtype=torch.float64))
+    matched = embed @ circuits.query_key(layers[1], 0) @ (embed @ circuits.output_value(layers[0], 0)).T
+    assert torch.allclose(matched, 1000 / width**0.5 * torch.eye(N_SYMBOLS, dtype=torch.float64))
+    assert not (embed @ circuits.query_key(layers[1], 0) @ embed.T).any()
+    assert circuits.composition(circuits.output_value(layers[0], 0), circuits.query_key(layers[1], 0).T) == (
+        pytest.approx(N_SYMBOLS**-0.5)
+    )
