@@ -13,7 +13,9 @@ from torch import Tensor, nn
 from attention_course.attention import MultiHeadAttention
 
 
-def repeated_sequences(n_sequences: int, n_symbols: int, period: int, length: int, generator: torch.Generator) -> Tensor:
+def repeated_sequences(
+    n_sequences: int, n_symbols: int, period: int, length: int, generator: torch.Generator
+) -> Tensor:
     """Random sequences that start again after `period` symbols: nothing in them can be known but by looking back.
 
     No symbol comes twice within a period. Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*,

@@ -34,7 +34,7 @@ def test_each_score_is_1_for_the_head_it_looks_for_and_0_for_another():
     broadcast = torch.zeros(LENGTH, LENGTH)
     broadcast[:, 3] = 1
     weights = torch.stack([previous, induction, sink, broadcast])
-    assert circuits.previous_token_score(weights).tolist() == pytest.approx([1, 0, 1 / 11, 1 / 11])
+    assert circuits.previous_token_score(weights).tolist() == pytest.approx([1, 1 / 11, 1 / 11, 1 / 11])
     assert circuits.induction_score(weights, PERIOD).tolist() == pytest.approx([0, 1, 0, 1 / 7])
     assert circuits.sink_score(weights).tolist() == [0, 0, 1, 0]
     assert circuits.broadcast_score(weights).tolist() == pytest.approx([1 / 6, 1 / 6, 0, 1])
@@ -88,7 +88,8 @@ def test_without_heads_leaves_what_the_others_add_and_restores_the_layer(layer):
     with circuits.without_heads([layer], [(0, 0), (0, 2)]):
         assert torch.allclose(layer(tokens, causal=True)[0], alone, atol=1e-12)
     assert torch.equal(layer(tokens, causal=True, need_weights=True)[0], whole)
-    with pytest.raises(IndexError, match=r"head must lie in 0..2, got 3"), circuits.without_heads([layer], [(0, 1), (0, 3)]):
+    removed = circuits.without_heads([layer], [(0, 1), (0, 3)])
+    with pytest.raises(IndexError, match=r"head must lie in 0..2, got 3"), removed:
         pass
     assert torch.equal(layer(tokens, causal=True, need_weights=True)[0], whole)
 
@@ -115,9 +116,7 @@ def hand_built_layers():
     """A previous-token head and an induction head, written down: the stream holds symbol, note, position, answer."""
     sizes = [N_SYMBOLS, N_SYMBOLS, LENGTH, N_SYMBOLS]
     starts = [sum(sizes[:part]) for part in range(4)]
-    symbol, note, position, answer = (
-        slice(start, start + size) for start, size in zip(starts, sizes, strict=True)
-    )
+    symbol, note, position, answer = (slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
     width = sum(sizes)
     layers = [MultiHeadAttention(width, 1, bias=False).double().requires_grad_(False) for _ in range(2)]
     for layer in layers:
@@ -131,6 +130,7 @@ def hand_built_layers():
     first.out_proj.weight[note, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
     second.query_proj.weight[note, symbol] = sharp * torch.eye(N_SYMBOLS, dtype=torch.float64)
     second.key_proj.weight[note, note] = torch.eye(N_SYMBOLS, dtype=torch.float64)
+    second.key_proj.weight[note, position.start] = -1  # the first place has no token before it, and noted itself
     second.value_proj.weight[symbol, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
     second.out_proj.weight[answer, symbol] = torch.eye(N_SYMBOLS, dtype=torch.float64)
     return layers, symbol, note, position, answer, width
@@ -166,6 +166,6 @@ def test_in_a_model_written_by_hand_scores_and_circuits_say_what_it_does():
     matched = embed @ circuits.query_key(layers[1], 0) @ (embed @ circuits.output_value(layers[0], 0)).T
     assert torch.allclose(matched, 1000 / width**0.5 * torch.eye(N_SYMBOLS, dtype=torch.float64))
     assert not (embed @ circuits.query_key(layers[1], 0) @ embed.T).any()
-    assert circuits.composition(circuits.output_value(layers[0], 0), circuits.query_key(layers[1], 0).T) == (
-        pytest.approx(N_SYMBOLS**-0.5)
-    )
+    # Of what the keys read, half is the note: the other half is the mark of the first place.
+    composed = circuits.composition(circuits.output_value(layers[0], 0), circuits.query_key(layers[1], 0).T)
+    assert composed == pytest.approx(1 / 4)

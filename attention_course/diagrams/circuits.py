@@ -28,11 +28,11 @@ def induction_circuit(
     middle = [6 + (place + 0.5) * step for place in range(n)]
     copied, looked = previous[answer, answer - 1].item(), induction[asks, answer].item()
     picture = Diagram(
-        f"The induction circuit in a trained model of two blocks. The sequence {' '.join(names)} repeats after {period} "
-        f"symbols, and its last token asks what comes next. In block 1, a head gives each token's place a note of the "
-        f"token before it: the second {names[answer]} row from below shows {copied:.0%} of its weight there. In block "
-        f"2, a head at the last {names[asks]} looks for the place whose note says {names[asks]}, gives {looked:.0%} of "
-        f"its weight to the {names[answer]} there, and the model says {said} with {share:.0%}.",
+        f"The induction circuit in a trained model of two blocks. The sequence {' '.join(names)} starts again after "
+        f"{period} symbols, and its last token asks what comes next. In block 1, a head looks from the {names[answer]} "
+        f"to the {names[answer - 1]} before it, with {copied:.0%} of its weight. In block 2, a head looks from the last "
+        f"{names[asks]} to that {names[answer]}, with {looked:.0%} of its weight. The model says {said}, with "
+        f"{share:.0%}.",
         height=356,
     )
     rows = {"block 2": 84, "block 1": 196, "tokens": 308}
@@ -98,7 +98,5 @@ def score_paths(shares: Tensor, names: Sequence[str], alt: str) -> Diagram:
     picture = Diagram(alt, height=116 + 32 * n)
     picture.text(84 + 27 * n, 14, "part of the key", anchor="middle", bold=True)
     picture.text(6, 90, "of the query", bold=True)
-    picture.tensor(
-        96, 106, shares, name="parts of the score", cell=(60, 32), numbers=True, rows=names, columns=names
-    )
+    picture.tensor(96, 106, shares, name="parts of the score", cell=(60, 32), numbers=True, rows=names, columns=names)
     return picture

@@ -83,8 +83,8 @@ def _rows(weight, head, n_heads):
 
 
 def _remove_inputs(size, generator):
-    n_heads = size
-    return normal(generator, *2 * [n_heads * (integer(1, 3, generator) + 1)]), integer(1, n_heads - 1, generator), n_heads
+    d_model = size * integer(2, 4, generator)
+    return normal(generator, d_model, d_model), integer(1, size - 1, generator), size
 
 
 def _one_column(weight, head, n_heads):

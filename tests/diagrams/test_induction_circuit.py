@@ -1,0 +1,57 @@
+"""The pictures of circuits show the weights and the scores they are given."""
+
+import numpy as np
+import torch
+from reading import SVG, drawn, parse, texts
+
+from attention_course import diagrams, recorded
+
+NAMES = list("abcdefabc")
+PERIOD = 6
+
+
+def weights(seed):
+    torch.manual_seed(seed)
+    hidden = torch.ones(9, 9, dtype=torch.bool).triu(1)
+    return (3 * torch.randn(9, 9)).masked_fill(hidden, -torch.inf).softmax(-1)
+
+
+def thicknesses(picture):
+    return [float(line.get("data-value")) for line in parse(picture).iter(f"{SVG}path") if line.get("data-value")]
+
+
+def test_lines_are_the_weights_of_the_first_head_and_of_the_last_query_of_the_second():
+    previous, induction = weights(0), weights(1)
+    shown = thicknesses(diagrams.induction_circuit(NAMES, previous, induction, PERIOD, "d", 0.9))
+    expected = [weight for weight in previous.flatten().tolist() if weight > 0.04]
+    expected += [weight for weight in induction[-1].tolist() if weight > 0.04]
+    assert np.allclose(shown, expected, atol=1e-4)
+
+
+def test_the_two_weights_of_the_circuit_and_what_the_model_says_are_written():
+    previous, induction = weights(0), weights(1)
+    written = texts(diagrams.induction_circuit(NAMES, previous, induction, PERIOD, "d", 0.9))
+    assert f"block 1, previous-token head: {previous[3, 2]:.0%}" in written  # d, noted: c
+    assert f"block 2, induction head: {induction[8, 3]:.0%}" in written  # the last c looks at d
+    assert "next: d, 90%" in written
+
+
+def test_the_recorded_circuit_finds_the_letter_behind_the_earlier_copy():
+    shown = recorded.load("circuits")["shown"]
+    answer = len(shown["symbols"]) - shown["period"]
+    assert shown["said"] == shown["symbols"][answer]
+    assert np.argmax(shown["induction"][-1]) == answer
+    assert np.argmax(shown["previous"][answer]) == answer - 1
+
+
+def test_grids_are_the_scores_of_blocks_and_heads():
+    scores = {name: torch.rand(3, 4) for name in ("one", "two", "three")}
+    cells = drawn(diagrams.head_scores(scores, "Three scores. Of twelve heads."))
+    assert cells.keys() == scores.keys()
+    assert all(np.allclose(cells[name], table, atol=1e-3) for name, table in scores.items())
+
+
+def test_the_parts_of_a_score_are_drawn_as_given():
+    shares = torch.randn(3, 3)
+    cells = drawn(diagrams.score_paths(shares, ["symbol", "place", "head 1"], "Nine parts. Of a score."))
+    assert np.allclose(cells["parts of the score"], shares, atol=1e-3)
