@@ -30,8 +30,8 @@ def induction_circuit(
     picture = Diagram(
         f"The induction circuit in a trained model of two blocks. The sequence {' '.join(names)} starts again after "
         f"{period} symbols, and its last token asks what comes next. In block 1, a head looks from the {names[answer]} "
-        f"to the {names[answer - 1]} before it, with {copied:.0%} of its weight. In block 2, a head looks from the last "
-        f"{names[asks]} to that {names[answer]}, with {looked:.0%} of its weight. The model says {said}, with "
+        f"to the {names[answer - 1]} before it, with {copied:.0%} of its weight. In block 2, a head looks from the "
+        f"last {names[asks]} to that {names[answer]}, with {looked:.0%} of its weight. Then it says {said}, with "
         f"{share:.0%}.",
         height=356,
     )
