@@ -52,11 +52,10 @@ def induction_circuit(
         if induction[asks, key] > SEEN:
             ends = (middle[key], rows["block 1"] - 14), (middle[asks], rows["block 2"] + 14)
             picture.line(*ends, weight=induction[asks, key].item())
-    picture.text(6, rows["block 1"] + 56, f"block 1, previous-token head: {copied:.0%}", bold=True)
+    picture.text(6, 340, f"block 1, previous-token head: {copied:.0%}", bold=True)
     picture.text(6, rows["block 2"] + 32, f"block 2, induction head: {looked:.0%}", bold=True)
     picture.arrow((middle[asks], rows["block 2"] - 14), (middle[asks], 44))
     picture.text(474, 28, f"next: {said}, {share:.0%}", anchor="end", bold=True)
-    picture.text(6, 346, "the sequence", quiet=True)
     return picture
 
 
@@ -95,8 +94,8 @@ def score_paths(shares: Tensor, names: Sequence[str], alt: str) -> Diagram:
         alt: What is seen, in words.
     """
     n = len(names)
-    picture = Diagram(alt, height=116 + 32 * n)
-    picture.text(84 + 27 * n, 14, "part of the key", anchor="middle", bold=True)
-    picture.text(6, 90, "of the query", bold=True)
-    picture.tensor(96, 106, shares, name="parts of the score", cell=(60, 32), numbers=True, rows=names, columns=names)
+    picture = Diagram(alt, height=72 + 32 * n)
+    picture.text(96 + 30 * n, 18, "part of the key", anchor="middle", bold=True)
+    picture.text(6, 18, "part of the query", bold=True)
+    picture.tensor(96, 64, shares, name="parts of the score", cell=(60, 32), numbers=True, rows=names, columns=names)
     return picture
