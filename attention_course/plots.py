@@ -1,12 +1,10 @@
 """Pictures the chapters share, in matplotlib."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.colors import LinearSegmentedColormap
 
 from attention_course import palette
@@ -86,40 +84,29 @@ def heatmap(
     for name, labels, size in (("queries", queries, weights.shape[0]), ("keys", keys, weights.shape[1])):
         if labels is not None and len(labels) != size:
             raise ValueError(f"{name} must have {size} labels, got {len(labels)}")
+    import seaborn as sns  # late, as in set_style
+
     ax = ax or plt.subplots()[1]
-    ax.pcolormesh(weights, cmap=WEIGHTS, vmin=0, vmax=1, linewidth=0.5, edgecolors="#e4e4e4")
-    ax.set(aspect="equal", xlim=(0, weights.shape[1]), ylim=(weights.shape[0], 0))
-    ax.spines[:].set_visible(False)
-    _name_cells(ax.xaxis, keys, weights.shape[1])
-    _name_cells(ax.yaxis, queries, weights.shape[0])
-    _turn_what_overlaps(ax)
-    for row, column in np.ndindex(weights.shape) if annotate else ():
-        weight = weights[row, column]
-        on_it = "white" if weight > 0.27 else "#262626"
-        ax.text(column + 0.5, row + 0.5, f"{weight:.2f}", color=on_it, ha="center", va="center")
+    sns.heatmap(
+        weights,
+        vmin=0,
+        vmax=1,
+        cmap=WEIGHTS,
+        square=True,
+        cbar=False,
+        annot=annotate,
+        fmt=".2f",
+        linewidths=0.5,
+        linecolor="#e4e4e4",
+        xticklabels="auto" if keys is None else [str(key) for key in keys],
+        yticklabels="auto" if queries is None else [str(query) for query in queries],
+        ax=ax,
+    )
+    ax.tick_params(axis="y", rotation=0)
     if gold is not None:
         _frame(ax, as_array(gold), weights.shape)
     ax.set_title(title)
     return ax
-
-
-def _name_cells(axis: Axis, names: Sequence | None, n: int) -> None:
-    """Write names at the middles of rows or columns; where there are none, their numbers, as many as there is room."""
-    every = 1
-    if names is None:
-        box = axis.axes.get_window_extent()
-        points = 72 / axis.axes.figure.dpi * (box.width if axis.axis_name == "x" else box.height)
-        every = n // max(1, int(points / plt.rcParams["font.size"])) + 1
-    shown = range(0, n, every)
-    axis.set_ticks([index + 0.5 for index in shown], [str(index if names is None else names[index]) for index in shown])
-
-
-def _turn_what_overlaps(ax: Axes) -> None:
-    """Turn the names of the columns where two would overlap."""
-    ax.figure.draw_without_rendering()
-    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
-    if any(left.x1 > right.x0 for left, right in pairwise(boxes)):
-        ax.tick_params(axis="x", rotation=90)
 
 
 def _frame(ax: Axes, gold: np.ndarray, shape: tuple[int, int]) -> None:

@@ -29,26 +29,6 @@ def test_heatmap_draws_the_weights_labels_and_gold():
     assert {patch.get_xy() for patch in ax.patches} == {(1, 0), (0, 1), (2, 1)}
 
 
-def test_a_map_without_names_numbers_as_many_cells_as_there_is_room_for():
-    few, many = (plots.heatmap(torch.rand(n, n)) for n in (4, 200))
-    assert [label.get_text() for label in few.get_xticklabels()] == ["0", "1", "2", "3"]
-    for axis in (many.xaxis, many.yaxis):
-        numbers = [int(label.get_text()) for label in axis.get_ticklabels()]
-        np.testing.assert_allclose(axis.get_ticklocs(), np.array(numbers) + 0.5)
-        assert 5 < len(numbers) < 50
-
-
-@pytest.mark.parametrize(("name", "turn"), [("a", 0), ("a long name", 90)])
-def test_names_of_columns_are_turned_where_they_would_overlap(name, turn):
-    ax = plots.heatmap(torch.rand(2, 12), keys=[name] * 12)
-    assert {label.get_rotation() for label in ax.get_xticklabels()} == {turn}
-
-
-def test_numbers_are_white_on_dark_cells_alone():
-    ax = plots.heatmap(torch.tensor([[0.0, 0.2, 0.35, 1.0]]), annotate=True)
-    assert [text.get_color() for text in ax.texts] == ["#262626", "#262626", "white", "white"]
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
 def test_heatmaps_and_curves_take_any_dtype(dtype):
     weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]], dtype=dtype)

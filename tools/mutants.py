@@ -75,7 +75,7 @@ EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 
 # Every test run is forked from one process that has imported what takes long; the package itself is not among it.
 FORK = multiprocessing.get_context("forkserver")
-PRELOAD = ["torch", "numpy", "pytest", "hypothesis", "matplotlib.pyplot", "sklearn"]
+PRELOAD = ["torch", "numpy", "pytest", "hypothesis", "matplotlib.pyplot", "seaborn", "sklearn"]
 
 
 def equivalents(path: str) -> list[dict]:
