@@ -141,6 +141,12 @@ def given_induction(letters, sharp):
     return _attend(sharp * letters @ letters.T, letters)
 
 
+def _without_itself(letters, sharp):
+    scores = sharp * letters @ letters.T
+    now_or_later = torch.ones_like(scores).triu().bool()
+    return scores.masked_fill(now_or_later, -torch.inf).softmax(-1) @ letters
+
+
 def _induction_inputs(size, generator):
     n_letters = 3 + size % 2
     pattern = torch.randint(0, n_letters, (size + 3,), generator=generator)
@@ -176,6 +182,11 @@ INDUCTION = Exercise(
             "queries moved",
             lambda letters, sharp: _attend(sharp * _before(letters) @ letters.T, letters),
             "You moved the queries: each place now looks for the letter before its own, and brings it back.",
+        ),
+        Misconception(
+            "only itself forbidden",
+            _without_itself,
+            "You keep a letter from looking at itself, but it still finds the same letter, not the one after it.",
         ),
         Misconception(
             "keys and values moved",
