@@ -16,7 +16,7 @@ from attention_course.attention import MultiHeadAttention
 def repeated_sequences(
     n_sequences: int, n_symbols: int, period: int, length: int, generator: torch.Generator
 ) -> Tensor:
-    """Random sequences that start again after `period` symbols: nothing in them can be known but by looking back.
+    """Random sequences that start again after `period` symbols: what comes next can be known by looking back only.
 
     No symbol comes twice within a period. Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*,
     and Olsson et al. 2022, arXiv:2209.11895, measure heads on such sequences.
@@ -52,9 +52,9 @@ def uniform_causal_weights(n: int) -> Tensor:
 def induction_score(weights: Tensor, period: int) -> Tensor:
     """Mean weight on the token that followed the query's symbol the last time, in sequences with this period.
 
-    That token stands `period - 1` places back. The prefix-matching score of Olsson et al. 2022, arXiv:2209.11895, on
-    sequences that repeat after `period` symbols; the queries of the first period, which have nothing to find, are
-    left out.
+    That token stands `period - 1` places back. After the prefix-matching score of Olsson et al. 2022,
+    arXiv:2209.11895, on sequences that repeat after `period` symbols; the queries of the first period, which have
+    nothing to find, are left out.
 
     Args:
         weights: `(..., n, n)`, of repeated random sequences.
@@ -119,22 +119,6 @@ def share_on_diagonal(circuit: Tensor) -> float:
     return (circuit.argmax(-1) == torch.arange(len(circuit), device=circuit.device)).float().mean().item()
 
 
-def composition(first: Tensor, second: Tensor) -> float:
-    r"""How much of what one matrix writes another one reads, from 0 to 1 (Elhage et al. 2021).
-
-    .. math:: \frac{\lVert AB \rVert}{\lVert A \rVert \, \lVert B \rVert}
-
-    with Frobenius norms. For K-composition the first is `output_value` of the earlier head and the second is
-    `query_key` of the later head, transposed. Two random matrices score about one over the square root of the width,
-    or of their rank where that is lower; compare with them.
-
-    Args:
-        first: `(d_model, d_model)`, applied to a row first.
-        second: `(d_model, d_model)`.
-    """
-    return ((first @ second).norm() / (first.norm() * second.norm())).item()
-
-
 def attention_layers(model: nn.Module) -> list[MultiHeadAttention]:
     """The model's attention layers, first to last."""
     return [layer for layer in model.modules() if isinstance(layer, MultiHeadAttention)]
@@ -144,7 +128,7 @@ def attention_layers(model: nn.Module) -> list[MultiHeadAttention]:
 def without_heads(layers: Sequence[MultiHeadAttention], heads: Iterable[tuple[int, int]]) -> Iterator[None]:
     """Take heads away for a while (ablation): inside the `with`, they add nothing to the stream.
 
-    Their rows of the output matrix are zero, so that nothing else changes. Biases stay.
+    Their rows of W_O, which are columns of `out_proj.weight`, are zero, so that nothing else changes. Biases stay.
 
     Args:
         layers: For example `attention_layers(model)`.

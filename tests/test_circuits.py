@@ -99,13 +99,6 @@ def test_the_attention_layers_of_a_model_come_in_order():
     assert circuits.attention_layers(model) == [block.attention for block in model.blocks]
 
 
-def test_composition_is_1_where_all_is_read_and_0_where_nothing_is():
-    writes, reads, elsewhere = torch.zeros(3, 6, 6)
-    writes[0, 1], reads[1, 2], elsewhere[3, 4] = 2.0, 5.0, 7.0
-    assert circuits.composition(writes, reads) == pytest.approx(1)
-    assert circuits.composition(writes, elsewhere) == 0
-
-
 def test_the_share_on_the_diagonal_counts_rows():
     table = torch.tensor([[2.0, 1.0, 3.0], [0.0, 1.0, 0.0], [-3.0, -2.0, -1.0]])
     assert circuits.share_on_diagonal(table) == pytest.approx(2 / 3)
@@ -166,6 +159,3 @@ def test_in_a_model_written_by_hand_scores_and_circuits_say_what_it_does():
     matched = embed @ circuits.query_key(layers[1], 0) @ (embed @ circuits.output_value(layers[0], 0)).T
     assert torch.allclose(matched, 1000 / width**0.5 * torch.eye(N_SYMBOLS, dtype=torch.float64))
     assert not (embed @ circuits.query_key(layers[1], 0) @ embed.T).any()
-    # Of what the keys read, half is the note: the other half is the mark of the first place.
-    composed = circuits.composition(circuits.output_value(layers[0], 0), circuits.query_key(layers[1], 0).T)
-    assert composed == pytest.approx(1 / 4)

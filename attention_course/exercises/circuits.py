@@ -1,6 +1,7 @@
 """Exercises of the page "What do single heads do?"."""
 
 import torch
+from torch import nn
 
 from attention_course.circuits import induction_score
 from attention_course.exercises.checking import Exercise, Misconception
@@ -84,7 +85,14 @@ def _rows(weight, head, n_heads):
 
 def _remove_inputs(size, generator):
     d_model = size * integer(2, 4, generator)
-    return normal(generator, d_model, d_model), integer(1, size - 1, generator), size
+    # A parameter, as in a layer: whoever writes into it, and not into a copy, gets PyTorch's error.
+    return nn.Parameter(normal(generator, d_model, d_model)), integer(0, size - 1, generator), size
+
+
+def _in_place(weight, head, n_heads):
+    width = len(weight) // n_heads
+    weight[:, head * width : (head + 1) * width] = 0
+    return weight
 
 
 def _one_column(weight, head, n_heads):
@@ -106,6 +114,11 @@ REMOVE = Exercise(
             "one column",
             _one_column,
             "This takes away one number of one head. A head is as wide as d_model divided by the number of heads.",
+        ),
+        Misconception(
+            "in place",
+            _in_place,
+            "You wrote into the layer's own weight, a parameter. The head could not come back: change a copy.",
         ),
         Misconception(
             "kept instead of removed",

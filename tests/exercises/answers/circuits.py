@@ -14,6 +14,7 @@ WRONG = {
     },
     "circuits.remove": {
         "rows and columns": lambda weight, head, n_heads: remove(remove(weight, head, n_heads).T, head, n_heads).T,
+        "rows in place": lambda weight, head, n_heads: weight.mul_(remove(torch.ones_like(weight).T, head, n_heads).T),
         "halved": lambda weight, head, n_heads: (weight + remove(weight, head, n_heads)) / 2,
         "cut out": lambda weight, head, n_heads: remove(weight, head, n_heads)[:, : -len(weight) // n_heads],
         "everything": lambda weight, head, n_heads: torch.zeros_like(weight),
