@@ -47,7 +47,7 @@ def every_method(model: nn.Module, tokens: Tensor, baseline: Tensor) -> dict[str
         baseline: As for `integrated_gradients`.
 
     Returns:
-        `(batch, n)` by name, none below 0. "heads missed" adds up the last token's rows of all maps, each times what
+        `(batch, n)` by name, none below 0. "head ablation" adds up the last token's rows of all maps, each times what
         the answer loses without its head.
     """
 
@@ -62,9 +62,10 @@ def every_method(model: nn.Module, tokens: Tensor, baseline: Tensor) -> dict[str
     return {
         "weights, first block": rows[:, 0].mean(1),
         "weights, last block": rows[:, -1].mean(1),
+        "weights, all blocks": rows.mean((1, 2)),
         "rollout": rollout(maps)[:, -1],
         "flow": attention_flow(maps),
-        "heads missed": (missed[..., None] * rows).sum((1, 2)),
+        "head ablation": (missed[..., None] * rows).sum((1, 2)),
         "gradient": gradients(answer, x).norm(dim=-1),
         "gradient × input": gradient_times_input(answer, x).abs(),
         "integrated gradients": integrated_gradients(answer, x, baseline).abs(),

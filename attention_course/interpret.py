@@ -185,6 +185,29 @@ def replacement(answer: Answer, x: Tensor, baseline: Tensor) -> Tensor:
     return torch.stack(lost, 1)
 
 
+@torch.no_grad()
+def exchange(answer: Callable[[Tensor], Tensor], tokens: Tensor, kinds: Tensor) -> Tensor:
+    """Which tokens can turn the answer, from above 0 to below it or back, if exchanged for another one of their kind.
+
+    Args:
+        answer: From tokens `(batch, n)` to one number each, `(batch,)`.
+        tokens: `(batch, n)`, indices into the vocabulary.
+        kinds: The kind of each word of the vocabulary, integers `(vocabulary,)`.
+
+    Returns:
+        Boolean `(batch, n)`.
+    """
+    said = answer(tokens) > 0
+    turns = torch.zeros_like(tokens, dtype=torch.bool)
+    for place in range(tokens.size(1)):
+        for word, kind in enumerate(kinds):
+            changed = tokens.clone()
+            changed[:, place] = word
+            realistic = kinds[tokens[:, place]] == kind
+            turns[:, place] |= realistic & ((answer(changed) > 0) != said)
+    return turns
+
+
 @contextmanager
 def without_head(layer: nn.Module, head: int) -> Iterator[None]:
     """Inside, a head of a `MultiHeadAttention` says at every token what it says on average (mean ablation).

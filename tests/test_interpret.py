@@ -118,6 +118,19 @@ def test_integrated_gradients_add_up_to_the_difference():
     torch.testing.assert_close(scores.sum(1), curved(X) - curved(BASELINE.expand_as(X)), atol=1e-5, rtol=1e-5)
 
 
+def test_gradient_times_input_is_zero_where_a_word_is_only_read_through_a_norm():
+    """A layer norm does not care about the scale of what it reads (Euler): only the last token's own path is left."""
+    torch.manual_seed(0)
+    encoder = Encoder(8, 2, 1).double()
+    for module in encoder.modules():
+        if isinstance(module, nn.LayerNorm):
+            module.eps = 0.0
+    x = torch.randn(2, 5, 8, generator=SEED, dtype=torch.float64)
+    scores = interpret.gradient_times_input(lambda x: encoder(x)[0][:, -1, 0], x)
+    gradients = interpret.gradients(lambda x: encoder(x)[0][:, -1, 0], x)
+    assert scores[:, :-1].abs().max() < 1e-12 and gradients[:, :-1].norm(dim=-1).min() > 1e-3
+
+
 # --- what is missed ----------------------------------------------------------------------------
 
 
@@ -137,6 +150,23 @@ def test_erasure_finds_neither_of_two_equal_values_in_an_average():
 
 def test_replacement_takes_apart_a_linear_answer():
     torch.testing.assert_close(interpret.replacement(linear, X, BASELINE), ((X - BASELINE) * SLOPES).sum(-1))
+
+
+def test_an_exchange_tries_only_words_of_the_same_kind_and_needs_the_answer_to_turn():
+    """Words 0 and 1 are of one kind, 2 to 4 of another; 5 is alone. The answer is whether 0 and 3 are in equal number.
+
+    The row 0, 2, 5: a 1 for the 0 turns it (0 and 0), a 3 for the 2 does (1 and 1), and nothing replaces 5. In the row
+    3, 3, 2 no exchange of one word makes the numbers equal, though a 0 in a place of another kind would.
+    """
+
+    def answer(tokens):
+        return ((tokens == 0).sum(1) == (tokens == 3).sum(1)).float() - 0.5
+
+    kinds = torch.tensor([0, 0, 1, 1, 1, 2])
+    turns = interpret.exchange(answer, torch.tensor([[0, 2, 5], [3, 3, 2]]), kinds)
+    assert turns.tolist() == [[True, True, False], [False, False, False]]
+    turns = interpret.exchange(answer, torch.tensor([[1, 3, 2]]), kinds)
+    assert turns.tolist() == [[True, True, False]]
 
 
 def test_a_head_is_replaced_by_its_average_and_comes_back():
@@ -235,6 +265,7 @@ def test_every_method_is_called_as_it_is_meant():
 
     torch.testing.assert_close(scores["weights, first block"], maps[0].mean(1)[:, -1])
     torch.testing.assert_close(scores["weights, last block"], maps[1].mean(1)[:, -1])
+    torch.testing.assert_close(scores["weights, all blocks"], (maps[0] + maps[1]).mean(1)[:, -1] / 2)
     torch.testing.assert_close(scores["rollout"], interpret.rollout(maps)[:, -1])
     torch.testing.assert_close(scores["gradient"], interpret.gradients(answer, x).norm(dim=-1))
     torch.testing.assert_close(scores["token replaced"], interpret.replacement(answer, x, baseline).abs())
@@ -244,4 +275,4 @@ def test_every_method_is_called_as_it_is_meant():
     torch.testing.assert_close(scores["token hidden"][:, 2], hidden)
     missed = interpret.head_ablation(lambda: answer(x), [block.attention for block in model.encoder.blocks]).abs()
     by_hand = sum(missed[:, b, h, None] * maps[b][:, h, -1] for b in range(2) for h in range(2))
-    torch.testing.assert_close(scores["heads missed"], by_hand)
+    torch.testing.assert_close(scores["head ablation"], by_hand)

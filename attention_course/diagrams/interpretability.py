@@ -9,6 +9,7 @@ from attention_course.diagrams.diagram import Diagram
 
 LEFT = 162  # where the cells begin, right of the methods' names
 CELL = 20
+TALL = 40  # of a row with two lines
 
 
 def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: Sequence[bool]) -> Diagram:
@@ -51,34 +52,49 @@ def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: S
 
 
 def found(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Diagram:
-    """The share of the truth that each method finds: a row a method, a column a model.
+    """The share of the truth that each method finds: a row a method, a column a model; of several seeds the median
+    stands above the lowest and the highest.
 
     Args:
-        shares: For each model, for each method, the share found by each seed. Every model has the same methods.
+        shares: For each model, for each method, the share found by each seed; none if all of the method's scores are 0
+            but for rounding. Every model has the same methods.
     """
     names = list(next(iter(shares.values())))
-    table = np.array([[np.mean(of_model[method]) for of_model in shares.values()] for method in names])
+    table = np.array([[_median(of_model[method]) for of_model in shares.values()] for method in names])
     width = (480 - LEFT - 4) / len(shares)
     picture = Diagram(
         f"The share of the deciding words that each of {len(names)} methods finds, in {len(shares)} models. A stronger "
-        "colour is a larger mean share. "
+        "colour is a larger median share. "
         + " ".join(
-            f"{model}: " + ", ".join(f"{method} {_range(runs)}" for method, runs in of_model.items()) + "."
+            f"{model}: " + ", ".join(f"{method} {_in_words(runs)}" for method, runs in of_model.items()) + "."
             for model, of_model in shares.items()
         ),
-        height=36 + 26 * len(names),
+        height=36 + TALL * len(names),
     )
     top = 32
-    grid = picture.tensor(LEFT, top, table, name="found", cell=(width, 26), largest=1.25, rows=names)
+    grid = picture.tensor(LEFT, top, table, name="found", cell=(width, TALL), largest=1.25, rows=names)
     for column, (model, of_model) in enumerate(shares.items()):
         picture.text(LEFT + (column + 0.5) * width, 16, model, anchor="middle", bold=True)
         for row, method in enumerate(names):
             x, y = grid.cell(row, column).centre
-            picture.text(x, y, _range(of_model[method]), anchor="middle")
+            runs = of_model[method]
+            if len(runs) > 1:
+                picture.text(x, y - 9, f"{_median(runs):.0%}", anchor="middle", bold=True)
+                picture.text(x, y + 9, _range(runs), anchor="middle", quiet=True)
+            else:
+                picture.text(x, y, f"{runs[0]:.0%}" if runs else "all ≈ 0", anchor="middle", bold=bool(runs))
     return picture
 
 
-def _range(shares: Sequence[float]) -> str:
-    """The lowest and the highest, in percent."""
-    low, high = (round(100 * share) for share in (min(shares), max(shares)))
-    return f"{low}%" if low == high else f"{low}–{high}%"
+def _median(runs: Sequence[float]) -> float:
+    return float(np.median(runs)) if runs else 0.0
+
+
+def _range(runs: Sequence[float]) -> str:
+    return f"{100 * min(runs):.0f}–{max(runs):.0%}"
+
+
+def _in_words(runs: Sequence[float]) -> str:
+    if not runs:
+        return "has scores near 0 only"
+    return f"{_median(runs):.0%}" + (f" ({_range(runs)})" if len(runs) > 1 else "")

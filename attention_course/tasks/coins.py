@@ -7,7 +7,7 @@ from torch import Tensor
 
 from attention_course.tasks.batch import Batch
 
-FACES = ("heads", "tails")
+FACES = ("crown", "ship")
 THINGS = (
     *("bead", "bell", "bolt", "clip", "comb", "cork", "dice", "fork", "key", "lamp"),
     *("mug", "nail", "pen", "ring", "shell", "spoon", "stamp", "tape", "thimble", "yarn"),
@@ -37,7 +37,7 @@ class Drawers(Batch):
 
 
 def two_coins(n_drawers: int, generator: torch.Generator) -> Drawers:
-    """Draw drawers such as "key, heads, pen, cork, ..., tails, ring, ?".
+    """Draw drawers such as "key, crown, pen, cork, ..., ship, ring, ?".
 
     Things, the places of the coins and their faces are drawn uniformly and independently of each other. To turn either
     coin over changes the label, always; to exchange one thing for another never does.

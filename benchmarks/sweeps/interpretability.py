@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import comparison, tasks, training
-from attention_course.tasks.coins import FACES, THINGS, VOCABULARY
+from attention_course import comparison, interpret, tasks, training
+from attention_course.tasks.coins import FACES, N_TOKENS, THINGS, VOCABULARY
 from attention_course.transformer import Encoder
 
 SETTINGS = {
@@ -19,7 +19,7 @@ SETTINGS = {
 }
 # Number of blocks, and what each unit of the question's weight on a coin costs in training.
 MODELS = {"one block": (1, 0.0), "two blocks": (2, 0.0), "fined": (2, 1.0)}
-SEEDS = [0, 1, 2]
+SEEDS = list(range(10))
 EXAMPLE = ("two blocks", 0)  # the model whose scores of single drawers are recorded
 
 
@@ -43,16 +43,22 @@ class Judge(nn.Module):
 
 
 def run() -> dict:
-    """Train every model with every seed and score every method; `{"settings": ..., "results": ..., "example": ...}`."""
-    results, example = [], None
+    """Train every model with every seed and score every method on it.
+
+    Returns:
+        `{"settings": ..., "models": what each does, "results": what each method finds in each, "example": ...}`.
+    """
+    models, results, example = [], [], None
     for name in MODELS:
         for seed in SEEDS:
             model = train(name, seed)
+            models.append({"model": name, "seed": seed} | describe(model))
             results += (scores := _score(name, seed, model))
-            print(name, seed, {score["method"]: score["found"] for score in scores}, flush=True)
+            print(models[-1], {score["method"]: score["found"] for score in scores}, flush=True)
             if (name, seed) == EXAMPLE:
                 example = _example(model)
-    return {"settings": SETTINGS | {"models": MODELS, "seeds": SEEDS}, "results": results, "example": example}
+    settings = SETTINGS | {"models": MODELS, "seeds": SEEDS}
+    return {"settings": settings, "models": models, "results": results, "example": example}
 
 
 def train(name: str, seed: int) -> Judge:
@@ -85,17 +91,76 @@ def average_thing(model: Judge, tokens: Tensor) -> Tensor:
     return x
 
 
+@torch.no_grad()
+def describe(model: Judge) -> dict:
+    """What a model does with its test drawers.
+
+    Returns:
+        Its `accuracy`; the mean size of its logits; how many coins of 100 drawers turn no answer when exchanged for the
+        other face, and how many things turn one; the share of drawers it calls the same when both coins are hidden; its
+        accuracy when coins are hidden from its question in all blocks, and when they are hidden from all other tokens
+        in the first; for each block, the share of each face that the question's weights find in drawers with
+        different coins; and how much of a coin's gradient points along its embedding (the cosine's size).
+    """
+    drawers = _test_drawers()
+    tokens, gold, different = drawers.tokens, drawers.gold, ~drawers.same
+    logits, maps = model(tokens)
+    few = drawers[:100]
+    kinds = torch.tensor([0] * len(FACES) + [1] * len(THINGS) + [2])
+    turns = interpret.exchange(lambda tokens: model(tokens)[0], few.tokens, kinds)
+    question, others = torch.ones(2, len(tokens), 1, N_TOKENS, N_TOKENS, dtype=torch.bool)
+    question[:, 0, -1] = ~gold
+    others[:, 0, :-1] = ~gold[:, None] | torch.eye(N_TOKENS, dtype=torch.bool)[:-1]
+    everything = torch.ones_like(question)
+    last_blocks = len(model.encoder.blocks) - 1
+
+    def accuracy(logits: Tensor) -> float:
+        return _share((logits > 0) == drawers.same)
+
+    chosen = [_highest(weights.mean(1)[different, -1, :-1], 2) for weights in maps]
+    x = model.embedding(tokens)
+    with torch.enable_grad():
+        gradients = interpret.gradients(lambda x: model.read(x)[0], x)
+    return {
+        "accuracy": accuracy(logits),
+        "mean_logit": round(logits.abs().mean().item(), 2),
+        "coins_that_turn_nothing": (few.gold & ~turns).sum().item(),
+        "things_that_turn_it": (turns & ~few.gold).sum().item(),
+        "same_without_coins": _share(model(tokens, ~gold)[0] > 0),
+        "question_blind": accuracy(masked(model, tokens, [question] * (last_blocks + 1))),
+        "others_blind": accuracy(masked(model, tokens, [others] + [everything] * last_blocks)),
+        "faces_found": [
+            [_share(block[tokens[different, :-1] == face]) for face in range(len(FACES))] for block in chosen
+        ],
+        "gradient_along_coin": F.cosine_similarity(gradients, x, dim=-1)[gold].abs().mean().item(),
+    }
+
+
+def masked(model: Judge, tokens: Tensor, masks: list[Tensor]) -> Tensor:
+    """The model's logits with a mask of its own for each block, `(batch, 1, n, n)`."""
+    x = model.embedding(tokens)
+    for block, mask in zip(model.encoder.blocks, masks, strict=True):
+        x, _ = block(x, mask)
+    return model.readout(model.encoder.norm(x)[:, -1]).squeeze(-1)
+
+
+def _highest(scores: Tensor, count: int) -> Tensor:
+    return torch.zeros_like(scores, dtype=torch.bool).scatter_(1, scores.topk(count).indices, True)
+
+
+def _share(yes: Tensor) -> float:
+    return round(yes.float().mean().item(), 4)
+
+
 def _score(name: str, seed: int, model: Judge) -> list[dict]:
     drawers = _test_drawers()
-    with torch.no_grad():
-        right = ((model(drawers.tokens)[0] > 0) == drawers.same).float().mean().item()
     scores = comparison.every_method(model, drawers.tokens, average_thing(model, drawers.tokens))
     results = []
     for method, score in scores.items():
         found = comparison.share_found(score[:, :-1], drawers.gold[:, :-1])  # the question is no candidate
         shares = {"found": found, "found_same": found[drawers.same], "found_different": found[~drawers.same]}
         shares = {what: round(share.mean().item(), 4) for what, share in shares.items()}
-        results.append({"model": name, "seed": seed, "accuracy": round(right, 4), "method": method} | shares)
+        results.append({"model": name, "seed": seed, "method": method} | shares)
     return results
 
 

@@ -8,19 +8,21 @@ from attention_course import diagrams, recorded
 
 def test_each_row_is_a_methods_scores_in_shares_of_its_largest():
     scores = {"weights": [0.1, 0.4, 0.2], "gradient": [30.0, 0.0, 60.0]}
-    picture = diagrams.methods(scores, ["pen", "heads", "tails"], [False, True, True])
+    picture = diagrams.methods(scores, ["pen", "crown", "ship"], [False, True, True])
     assert np.allclose(drawn(picture)["scores"], [[0.25, 1, 0.5], [0.5, 0, 1]])
     written = texts(picture)
     assert written.count("2 of 2") == 1 and written.count("1 of 2") == 1
-    assert "heads and tails" in picture.alt and "weights 2, gradient 1" in picture.alt
+    assert "crown and ship" in picture.alt and "weights 2, gradient 1" in picture.alt
     assert picture.svg.count("course-frame") == 2
 
 
-def test_shares_are_drawn_by_their_mean_and_written_as_a_range():
-    shares = {"one": {"rollout": [0.5, 1.0], "flow": [0.25]}, "two": {"rollout": [0.0, 0.1], "flow": [0.75, 0.75]}}
+def test_shares_are_drawn_by_their_median_and_written_with_the_extremes():
+    shares = {"one": {"rollout": [0.5, 0.9, 1.0], "flow": [0.25]}, "two": {"rollout": [0.0, 0.1], "flow": []}}
     picture = diagrams.found(shares)
-    assert np.allclose(drawn(picture)["found"], [[0.75, 0.05], [0.25, 0.75]])
-    assert {"50–100%", "0–10%", "25%", "75%", "one", "two"} <= set(texts(picture))
+    assert np.allclose(drawn(picture)["found"], [[0.9, 0.05], [0.25, 0]])
+    assert {"90%", "50–100%", "5%", "0–10%", "25%", "all ≈ 0", "one", "two"} <= set(texts(picture))
+    assert "rollout 90% (50–100%), flow 25%." in picture.alt
+    assert "flow has scores near 0 only." in picture.alt
 
 
 def test_the_recorded_example_is_drawn_as_recorded():
