@@ -91,7 +91,8 @@ def _median(runs: Sequence[float]) -> float:
 
 
 def _range(runs: Sequence[float]) -> str:
-    return f"{100 * min(runs):.0f}–{max(runs):.0%}"
+    low, high = f"{min(runs):.0%}", f"{max(runs):.0%}"
+    return high if low == high else f"{low[:-1]}–{high}"
 
 
 def _in_words(runs: Sequence[float]) -> str:

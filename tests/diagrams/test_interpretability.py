@@ -18,9 +18,11 @@ def test_each_row_is_a_methods_scores_in_shares_of_its_largest():
 
 def test_shares_are_drawn_by_their_median_and_written_with_the_extremes():
     shares = {"one": {"rollout": [0.5, 0.9, 1.0], "flow": [0.25]}, "two": {"rollout": [0.0, 0.1], "flow": []}}
+    shares["three"] = {"rollout": [0.701, 0.702], "flow": [0.2]}
     picture = diagrams.found(shares)
-    assert np.allclose(drawn(picture)["found"], [[0.9, 0.05], [0.25, 0]])
+    assert np.allclose(drawn(picture)["found"], [[0.9, 0.05, 0.7015], [0.25, 0, 0.2]])
     assert {"90%", "50–100%", "5%", "0–10%", "25%", "all ≈ 0", "one", "two"} <= set(texts(picture))
+    assert texts(picture).count("70%") == 2  # the median, and a range that is one number
     assert "rollout 90% (50–100%), flow 25%." in picture.alt
     assert "flow has scores near 0 only." in picture.alt
 

@@ -16,6 +16,7 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     assert record["settings"] == sweep.SETTINGS | {"models": models, "seeds": sweep.SEEDS}
     made = {(run["model"], run["seed"]) for run in record["results"]}
     assert made == {(model, seed) for model in sweep.MODELS for seed in sweep.SEEDS}
+    assert {(model["model"], model["seed"]) for model in record["models"]} == made
     methods = list(record["example"]["scores"])
     assert [run["method"] for run in record["results"]] == methods * len(made)
 
@@ -24,9 +25,59 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "SETTINGS", sweep.SETTINGS | {"steps": 2, "batch": 4, "test_examples": 20})
     monkeypatch.setattr(sweep, "SEEDS", [0])
     made, record = sweep.run(), recorded.load("interpretability")
-    assert [run.keys() for run in made["results"]] == [record["results"][0].keys()] * 30
+    assert [run.keys() for run in made["results"]] == [record["results"][0].keys()] * 33
+    assert [model.keys() for model in made["models"]] == [record["models"][0].keys()] * 3
     assert made["example"].keys() == record["example"].keys()
-    assert all(0 <= run["found"] <= 1 and run["accuracy"] < 0.9 for run in made["results"])
+    assert all(0 <= run["found"] <= 1 for run in made["results"])
+    assert all(model["accuracy"] < 0.9 for model in made["models"])
+
+
+def test_in_one_block_only_the_questions_row_counts_and_a_norm_hides_the_size_of_words(sweep):
+    torch.manual_seed(0)
+    one, two = sweep.Judge(1), sweep.Judge(2)
+    with torch.no_grad():
+        # Answers on both sides of 0, and coins that matter.
+        one.readout.bias -= one(sweep._test_drawers().tokens)[0].median()
+        two.readout.bias -= two(sweep._test_drawers().tokens)[0].median()
+    described = sweep.describe(one)
+    assert described["others_blind"] == described["accuracy"]
+    assert described["gradient_along_coin"] < 1e-3 < sweep.describe(two)["gradient_along_coin"]
+
+
+def test_a_mask_for_each_block_is_the_models_own_where_all_are_equal_and_only_the_blocks_where_they_differ(sweep):
+    torch.manual_seed(0)
+    model, drawers = sweep.Judge(2), sweep._test_drawers()
+    hidden = ~drawers.gold[:, None, None, :]
+    open_ = torch.ones_like(hidden)
+    both = sweep.masked(model, drawers.tokens, [hidden, hidden])
+    torch.testing.assert_close(both, model(drawers.tokens, ~drawers.gold)[0])
+    first = sweep.masked(model, drawers.tokens, [hidden, open_])
+    states, _ = model.encoder.blocks[0](model.embedding(drawers.tokens), hidden)
+    states, _ = model.encoder.blocks[1](states)
+    torch.testing.assert_close(first, model.readout(model.encoder.norm(states)[:, -1])[:, 0])
+    assert (first - both).abs().max() > 1e-3
+
+
+def test_what_a_model_does_is_described_from_its_answers(sweep):
+    """A judge whose last block is a stub: it says the same wherever it finds two crowns, and different elsewhere."""
+
+    class Stub(sweep.Judge):
+        def read(self, x, mask=None):
+            _, maps = super().read(x, mask)
+            crowns = (x == self.embedding.weight[0]).all(-1).float()
+            if mask is not None:
+                crowns = crowns * mask.flatten(1)
+            return crowns.sum(1) - 1.5 + 0 * x.sum((1, 2)), maps
+
+    torch.manual_seed(0)
+    model, drawers = Stub(1), sweep._test_drawers()
+    described = sweep.describe(model)
+    n_crowns = (drawers.tokens == 0).sum(1)
+    assert described["accuracy"] == round(((n_crowns == 2) == drawers.same).float().mean().item(), 4)
+    assert described["same_without_coins"] == 0 and described["things_that_turn_it"] == 0
+    # Of two crowns each matters, of a crown and a ship only the ship, of two ships none.
+    few = n_crowns[:100]
+    assert described["coins_that_turn_nothing"] == ((few == 1) + 2 * (few == 0)).sum().item()
 
 
 def test_a_fine_keeps_the_question_from_looking_at_coins(sweep, monkeypatch):
