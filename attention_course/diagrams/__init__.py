@@ -6,7 +6,7 @@ from attention_course.diagrams.circuits import head_scores, induction_circuit, s
 from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
-from attention_course.diagrams.generation import cut_distribution
+from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
 from attention_course.diagrams.language_model import next_symbols
 from attention_course.diagrams.mask_numbers import empty_rows
@@ -29,6 +29,7 @@ __all__ = [
     "Lookup",
     "attention_matrices",
     "attention_step",
+    "beam_tree",
     "by_hand",
     "combined",
     "corners",

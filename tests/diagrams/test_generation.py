@@ -1,5 +1,6 @@
-"""The picture of one distribution shows the probabilities that a loop in float64 finds."""
+"""The pictures of one distribution and of a beam show the probabilities that loops in float64 find."""
 
+import itertools
 import math
 
 import pytest
@@ -71,3 +72,43 @@ def test_what_a_cut_keeps_is_framed():
     frames = [part for part in parse(picture).iter() if part.get("class") == "course-frame"]
     widths = [float(frame.get("width")) - 2 for frame in frames]
     assert widths == [3 * 38, 1 * 38]
+
+
+def made_up(text):
+    """Logits of the symbols a to d after a text, in which a likely beginning leads nowhere."""
+    return torch.tensor({"": [2.0, 1.7, 0.0, -1.0], "b": [-2.0, 3.0, 0.0, 0.0]}.get(text[1:], [0.3, 0.2, 0.1, 0.0]))
+
+
+def probability(written):
+    return math.prod(
+        softmax(made_up("x" + written[:n]).tolist())["abcd".index(symbol)] for n, symbol in enumerate(written)
+    )
+
+
+def framed_numbers(picture):
+    """What stands in the framed cells: the corners of both are the same, up to the frame's margin."""
+    corners = {
+        (float(part.get("x")) + 1, float(part.get("y")) + 1)
+        for part in parse(picture).iter()
+        if part.get("class") == "course-frame"
+    }
+    cells = [part for part in parse(picture).iter() if part.get("data-value")]
+    return [float(c.get("data-value")) for c in cells if (float(c.get("x")), float(c.get("y"))) in corners]
+
+
+def test_a_beam_looks_at_these_beginnings_and_keeps_the_likeliest():
+    picture = diagrams.beam_tree(made_up, "abcd", "x", n_symbols=3)
+    looked_at = {name: table.item() for name, table in drawn(picture).items()}
+    assert list(looked_at)[:6] == ["a", "b", "aa", "ab", "bb", "bc"]
+    assert looked_at == pytest.approx({written: probability(written) for written in looked_at}, rel=2e-3)
+    kept = []
+    for n in (1, 2, 3):
+        kept += sorted((p for written, p in looked_at.items() if len(written) == n), reverse=True)[:2]
+    assert sorted(framed_numbers(picture)) == pytest.approx(sorted(kept))
+
+
+def test_the_ends_of_the_beam_and_of_greedy_decoding_are_named():
+    picture = diagrams.beam_tree(made_up, "abcd", "x", n_symbols=2)
+    assert probability("bb") == max(probability("".join(pair)) for pair in itertools.product("abcd", repeat=2))
+    written = texts(picture)
+    assert [written[written.index(name) - 2] for name in ("likeliest", "greedy")] == ["bb", "aa"]
