@@ -76,7 +76,7 @@ def test_what_a_cut_keeps_is_framed():
 
 def made_up(text):
     """Logits of the symbols a to d after a text, in which a likely beginning leads nowhere."""
-    return torch.tensor({"": [2.0, 1.7, 0.0, -1.0], "b": [-2.0, 3.0, 0.0, 0.0]}.get(text[1:], [0.3, 0.2, 0.1, 0.0]))
+    return torch.tensor({"": [2.0, 1.7, 0.0, -1.0], "b": [-2.0, 3.0, 0.5, 0.0]}.get(text[1:], [0.3, 0.2, 0.1, 0.0]))
 
 
 def probability(written):
