@@ -101,8 +101,7 @@ def _share(kept):
 
 
 def top_p_probability(logits, targets, p):
-    probabilities = logits.softmax(-1)
-    return _look_up(_share(probabilities * (_before(probabilities) < p)), targets)
+    return _look_up(_share(_kept(logits, p)), targets)
 
 
 def _top_p_inputs(size, generator):
@@ -112,6 +111,11 @@ def _top_p_inputs(size, generator):
     rank = torch.tensor([(0, 1, 2, integer(0, n_symbols - 1, generator))[row % 4] for row in range(n)])
     targets = logits.argsort(-1, descending=True).gather(-1, rank[:, None])[:, 0]
     return logits, targets, 0.45 + 0.4 * torch.rand((), generator=generator).item()
+
+
+def _kept(logits, p):
+    probabilities = logits.softmax(-1)
+    return probabilities * (_before(probabilities) < p)
 
 
 def _with_kept(keep):
@@ -139,6 +143,11 @@ def _put_back_with_gather(logits, targets, p):
     return _look_up(_share(ranked * (ranked.cumsum(-1) - ranked < p)).gather(-1, order), targets)
 
 
+def _crossing_kept_only_when_first(probabilities, p):
+    """The symbols with which the sum is still at most p, and the likeliest in any case."""
+    return (_before(probabilities) + probabilities <= p) | (_before(probabilities) == 0)
+
+
 def _before_ascending(p):
     """For each symbol the sum of the less likely ones."""
     return (p.unsqueeze(-2) * (p.unsqueeze(-2) < p.unsqueeze(-1))).sum(-1)
@@ -156,11 +165,20 @@ TOP_P_PROBABILITY = Exercise(
             "left. What counts is the sum before a symbol, without its own probability.",
         ),
         Misconception(
+            "drops the symbol that crosses, but never the first",
+            _with_kept(_crossing_kept_only_when_first),
+            "The likeliest symbol stays now, but everywhere else the symbol with which the sum reaches p is still "
+            "dropped. What counts is the sum before a symbol, without its own probability.",
+        ),
+        Misconception(
+            "divided by the sum over the batch",
+            lambda logits, targets, p: _look_up(_kept(logits, p) / _kept(logits, p).sum(), targets),
+            "You divide by the sum over the whole batch. Each row is a distribution of its own, and has a sum of its "
+            "own.",
+        ),
+        Misconception(
             "no renormalising",
-            lambda logits, targets, p: _look_up(
-                logits.softmax(-1) * (_before(logits.softmax(-1)) < p),
-                targets,
-            ),
+            lambda logits, targets, p: _look_up(_kept(logits, p), targets),
             "You keep the right symbols, but their probabilities no longer sum to 1. Divide by the sum of what is "
             "kept.",
         ),
@@ -197,10 +215,7 @@ TOP_P_PROBABILITY = Exercise(
         ),
         Misconception(
             "divided by p",
-            lambda logits, targets, p: _look_up(
-                logits.softmax(-1) * (_before(logits.softmax(-1)) < p) / p,
-                targets,
-            ),
+            lambda logits, targets, p: _look_up(_kept(logits, p) / p, targets),
             "You divide by p. What is kept usually sums to more than p: divide by that sum.",
         ),
         Misconception(
@@ -262,6 +277,20 @@ PROBABILITIES = Exercise(
             "cut after the softmax, not summed to 1",
             lambda logits, temperature, k: _cut((logits / temperature).softmax(-1), k, 0.0),
             "The right symbols in the right proportions, but their probabilities no longer sum to 1.",
+        ),
+        Misconception(
+            "the k-th is cut too",
+            lambda logits, temperature, k: (
+                logits.masked_fill(logits <= logits.topk(k).values[..., -1:], -torch.inf) / temperature
+            ).softmax(-1),
+            "One symbol too few is left in each row: the k-th likeliest is cut, too.",
+        ),
+        Misconception(
+            "one threshold for the batch",
+            lambda logits, temperature, k: (
+                logits.masked_fill(logits < logits.topk(k).values.min(), -torch.inf) / temperature
+            ).softmax(-1),
+            "One threshold serves the whole batch. Each row has a k-th likeliest symbol of its own.",
         ),
         Misconception(
             "multiplied",
