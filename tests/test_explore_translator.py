@@ -98,8 +98,8 @@ def test_words_and_sentences_that_do_not_fit_are_refused():
 
 
 def test_probabilities_are_told_in_words(tmp_path):
-    """To two or three digits, however small."""
-    shares = {1: "100%", 0.98612: "98.6%", 0.5: "50%", 0.001: "0.1%", 0.00034: "1 in 2,900", 1.04e-6: "1 in 960,000"}
-    shares |= {2e-12: "1 in 500,000,000,000", 1e-13: "less than 1 in a million millions"}
+    """In percent, to three digits; what is below a hundred-millionth, as that."""
+    shares = {1: "100%", 0.98612: "98.6%", 0.5: "50%", 0.001: "0.1%", 0.00034: "0.034%", 1.04e-6: "0.000104%"}
+    shares |= {1e-8: "0.000001%", 1e-13: "less than 0.000001%"}
     told = in_node(f"{list(shares)}.map(tellRate)", VIEWS / "live" / "omissions.js", tmp_path)
     assert told == list(shares.values())

@@ -15,6 +15,9 @@ import { makeSentence } from "./live/sentence.js";
 import { makeTranslationEngine, noTranslatorChanges } from "./live/translation.js";
 import { load, whenSeen } from "./live/weights.js";
 
+const PAUSE = 700; // milliseconds without a key before anything is said
+const FROM = "Its query was computed from the word before, the newest that the model had read.";
+
 /** @type {(view: HTMLElement, data: TranslatorData, weights: string) => () => void} */
 const start = (view, data, weights) => {
   const root = make(view, "div", "course-live-model");
@@ -33,7 +36,12 @@ const start = (view, data, weights) => {
   let writing = false;
   /** @type {TranslationSight | null} */
   let sight = null;
-  let sentence = 0; // the timer of the one to be said
+  /** @type {number[][]} */
+  let looks = [];
+  let fault = ""; // of the sentence that is typed
+  let pause = 0; // the timer of what is to be said
+  /** @type {string[] | null} */
+  let heard = null; // what was to be said last; at first nothing, for nobody has asked
 
   // What the maps show: rows are words that were written, and the next unless there is none.
   /** @type {(sight: TranslationSight, rows: number) => Looks} */
@@ -51,27 +59,39 @@ const start = (view, data, weights) => {
     const rows = sight.logits.length / size;
     selected = Math.min(selected, rows - 1);
     const shown = heads.draw(show(sight, rows), selected);
-    const looks = shown[0].weights.map((row, i) =>
+    looks = shown[0].weights.map((row, i) =>
       row.map((_, j) => shown.reduce((sum, one) => sum + one.weights[i][j], 0) / shown.length),
     );
     drawRows(sight, selected, forced, looks);
     drawInstead(sight, selected);
     cost.textContent = tellRates(data, sight);
-    one.disabled = all.disabled = isDone();
-    back.disabled = again.disabled = !written.length;
+    // Not `disabled`, which would take the keyboard's place away.
+    for (const button of [one, all]) button.setAttribute("aria-disabled", String(isDone()));
+    for (const button of [back, again]) button.setAttribute("aria-disabled", String(!written.length));
     const state = { source, written, forced, selected, changes: sight.changes, writing };
     view.explorer = { state, sight, looks, weights: shown.map(({ weights }) => weights) };
-    clearTimeout(sentence); // one sentence for a whole word that is typed
-    sentence = setTimeout(say, 700, sight, looks);
+    tell();
   };
-  /** @type {(sight: TranslationSight, looks: number[][]) => void} */
-  const say = (seen, looks) => {
-    const translation = seen.written.map((symbol) => data.vocabulary[symbol]).join(" ");
-    const word = data.vocabulary[seen.written[selected]] ?? "the next word";
+  const tell = () => {
+    clearTimeout(pause);
+    pause = setTimeout(say, PAUSE);
+  };
+  // Says what has changed since the last time, once the model has written; a fault alone.
+  const say = () => {
+    if (!sight || writing) return;
+    const word = data.vocabulary[written[selected]] ?? "the next word";
     const told = strongest(looks[selected], 3).map(
-      (place) => `“${data.vocabulary[seen.source[place]]}” ${looks[selected][place].toFixed(2)}`,
+      (place) => `“${data.vocabulary[source[place]]}” ${looks[selected][place].toFixed(2)}`,
     );
-    said.textContent = `The translation is “${translation}”. For “${word}” the model looked at ${told.join(", ")}.`;
+    const now = [
+      fault,
+      `The translation is “${written.map((symbol) => data.vocabulary[symbol]).join(" ")}”.`,
+      `For “${word}” the model looked at ${told.join(", ")}.`,
+      tellRates(data, sight),
+    ];
+    const news = now.filter((one) => one && heard && !heard.includes(one));
+    heard = now;
+    if (news.length) said.textContent = news.includes(fault) ? fault : news.join(" ");
   };
   const update = async () => {
     const answer = await ask({ source, written, done: isDone(), changes });
@@ -102,8 +122,11 @@ const start = (view, data, weights) => {
     forced = forced.filter((place) => place < count);
     selected = Math.max(0, count - 1);
   };
-  const read = (/** @type {string[] | null} */ words) => {
-    if (!words) return;
+  /** @type {(words: string[], wrong: string) => void} */
+  const read = (words, wrong) => {
+    fault = wrong;
+    tell();
+    if (fault) return;
     source = words.map((word) => data.vocabulary.indexOf(word));
     keep(0);
     write(Infinity, 1);
@@ -111,7 +134,7 @@ const start = (view, data, weights) => {
   const force = (/** @type {number} */ symbol) => {
     const place = selected;
     keep(place);
-    [written, forced] = [[...written, symbol], [...forced, place]];
+    [written, forced, selected] = [[...written, symbol], [...forced, place], place];
     write(Infinity, place);
   };
   const select = (/** @type {number} */ word) => {
@@ -119,7 +142,7 @@ const start = (view, data, weights) => {
     redraw();
   };
   const takeBack = (/** @type {number} */ count) => {
-    keep(count);
+    keep(Math.max(0, count));
     update();
   };
 
@@ -139,8 +162,7 @@ const start = (view, data, weights) => {
   const back = makeButton(line, "Take back", () => takeBack(written.length - 1));
   const again = makeButton(line, "Take all back", () => takeBack(0));
   const maps = section("Where it looks: the weights of cross-attention", true);
-  const told = "Each row shows where the model looked to write that word; its query was computed from the word before, ";
-  make(maps, "p", "", `${told}the newest that the model had read.`);
+  make(maps, "p", "", `Each row shows where the model looked to write that word. ${FROM}`);
   const heads = makeHeads(maps, data.sizes, select, redraw);
   const drawInstead = makeInstead(section("What else it could write", true), data, force);
   makeOmissions(section("Take something out of the model"), data, (changed) => {
@@ -170,7 +192,7 @@ const start = (view, data, weights) => {
   sizes.observe(root);
   return () => {
     acts++;
-    clearTimeout(sentence);
+    clearTimeout(pause);
     theme.disconnect();
     sizes.disconnect();
     end();

@@ -12,11 +12,12 @@ import { noTranslatorChanges } from "./translation.js";
 export const rate = (written, logits, size) =>
   written.reduce((product, symbol, i) => product * softmax(logits.subarray(i * size, (i + 1) * size))[symbol], 1);
 
+const LEAST = 1e-8;
+
 /** @type {(probability: number) => string} */
 export const tellRate = (probability) => {
-  if (probability >= 0.001) return `${Number((100 * probability).toPrecision(3))}%`;
-  if (probability < 1e-12) return "less than 1 in a million millions";
-  return `1 in ${Number((1 / probability).toPrecision(2)).toLocaleString("en")}`;
+  const told = (100 * Math.max(probability, LEAST)).toLocaleString("en", { maximumSignificantDigits: 3 });
+  return `${probability < LEAST ? "less than " : ""}${told}%`;
 };
 
 /** @type {(data: TranslatorData, sight: TranslationSight) => string} */

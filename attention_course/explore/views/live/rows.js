@@ -21,16 +21,21 @@ const fill = (box, tag, words) => {
   return all;
 };
 
+/** @type {(words: HTMLElement[]) => boolean} */
+const areInOneRow = (words) => words.every((word) => word.offsetTop === words[0].offsetTop);
+
 /** @type {(parent: Element, data: TranslatorData, select: (word: number) => void) => (sight: TranslationSight, selected: number, forced: number[], looks: number[][]) => void} */
 export const makeRows = (parent, data, select) => {
   const box = make(parent, "div", "course-live-rows");
   const web = document.createElementNS(SVG, "svg");
   web.setAttribute("aria-hidden", "true");
   box.append(web);
-  make(box, "p", "course-live-note", "It reads:");
+  make(box, "p", "course-live-note", "It reads the upper words, and writes the lower ones:");
   const source = make(box, "div", "course-live-row");
+  source.setAttribute("role", "group");
+  source.setAttribute("aria-label", "words that it reads");
   const target = make(box, "div", "course-live-row course-live-written");
-  make(box, "p", "course-live-note", "It writes. Choose a word to see where the model looked to write it; the lines are the mean of the maps below.");
+  make(box, "p", "course-live-note", "Choose a written word to see where the model looked to write it; the lines are the mean of the maps below.");
   target.setAttribute("role", "group");
   target.setAttribute("aria-label", "written words: choose one to see where the model looked");
   target.addEventListener("click", ({ target: clicked }) => {
@@ -69,8 +74,9 @@ export const makeRows = (parent, data, select) => {
     });
     words.forEach((word, i) => word.style.setProperty("--weight", String(looks[selected][i])));
     web.replaceChildren();
+    const isPlain = areInOneRow(words) && areInOneRow(buttons); // else many lines would run behind words
     looks.forEach((row, i) => {
-      if (i === selected || i >= written.length) return;
+      if (!isPlain || i === selected || i >= written.length) return;
       const [best] = strongest(row, 1);
       connect(words[best], buttons[i], row[best], false);
     });

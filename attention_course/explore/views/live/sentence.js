@@ -2,26 +2,66 @@
 
 /** @import { TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
-import { makeButton } from "./controls.js";
+import { makeButton, makeMenu } from "./controls.js";
+import { moveInRows } from "./lists.js";
 
-// The words of a text; a capital is read as a small letter where that makes it a word.
-/** @type {(data: TranslatorData, text: string) => string[]} */
+const MOST = 5; // unknown words that are named
+const LONGEST = 30; // characters of one
+
+// The words of a text, without other punctuation; a capital is read as a small letter where that makes it a word.
+/** @type {(data: Pick<TranslatorData, "words" | "end">, text: string) => string[]} */
 export const splitWords = ({ words, end }, text) =>
-  text.replaceAll(end, ` ${end} `).split(/\s+/).filter(Boolean).map((word) => {
-    const small = word.toLowerCase();
-    return !words.includes(word) && words.includes(small) ? small : word;
-  });
+  text.replaceAll(end, ` ${end} `).split(/\s+/).map((word) => {
+    if (words.includes(word)) return word;
+    const bare = word.replace(/^\p{P}+|\p{P}+$/gu, "");
+    const small = bare.toLowerCase();
+    return !words.includes(bare) && words.includes(small) ? small : bare;
+  }).filter(Boolean);
 
-/** @type {(data: TranslatorData, words: string[]) => string} */
-const findFault = ({ words: known, limit }, words) => {
-  const unknown = [...new Set(words)].filter((word) => !known.includes(word));
-  if (unknown.length) return `The model does not know “${unknown.join("”, “")}”`;
-  if (words.length > limit) return "The sentence is too long";
-  return words.length ? "" : "The model needs at least one word";
+// A word as it can be seen: not too long, and a code where a character has no shape.
+/** @type {(word: string) => string} */
+export const showWord = (word) => {
+  const characters = [...word].map((one) =>
+    /[\p{C}\p{DI}]/u.test(one) ? `U+${one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}` : one,
+  );
+  return characters.slice(0, LONGEST).join("") + (characters.length > LONGEST ? "…" : "");
 };
 
-// Hands over the words, or null where the model cannot read them.
-/** @type {(parent: Element, data: TranslatorData, take: (words: string[] | null) => void) => void} */
+// What is wrong, and the unknown words to be named after it.
+/** @type {(data: TranslatorData, words: string[]) => { fault: string, unknown: string[] }} */
+const findFault = ({ words: known, limit }, words) => {
+  const unknown = [...new Set(words)].filter((word) => !known.includes(word));
+  if (unknown.length) return { fault: "The model does not know ", unknown };
+  if (words.length > limit) return { fault: "The sentence is too long", unknown };
+  return { fault: words.length ? "" : "The model needs at least one word", unknown };
+};
+
+// Says it, each word apart from the direction of what stands beside it.
+/** @type {(parent: Element, data: TranslatorData, words: string[]) => void} */
+const tellFault = (parent, data, words) => {
+  const { fault, unknown } = findFault(data, words);
+  parent.textContent = fault;
+  unknown.slice(0, MOST).forEach((word, i) => {
+    parent.append(i ? "”, “" : "“");
+    make(parent, "bdi", "", showWord(word));
+  });
+  const more = unknown.length - MOST;
+  if (unknown.length) parent.append("”");
+  if (more > 0) parent.append(` and ${more.toLocaleString("en")} ${more > 1 ? "others" : "other"}`);
+  if (fault) parent.append(": nothing below has changed.");
+};
+
+// A sentence with one word more, before the end where it has one.
+/** @type {(end: string, text: string, word: string) => string} */
+export const addWord = (end, text, word) => {
+  const trimmed = text.trim();
+  const open = trimmed.endsWith(end) ? trimmed.slice(0, -end.length).trim() : trimmed;
+  if (word === end) return open + end;
+  return `${open} ${word}`.trim() + (open === trimmed ? "" : end);
+};
+
+// Hands over the words, or what is wrong with them.
+/** @type {(parent: Element, data: TranslatorData, take: (words: string[], fault: string) => void) => void} */
 export const makeSentence = (parent, data, take) => {
   const box = make(parent, "div", "course-live-text");
   const label = make(box, "label");
@@ -29,30 +69,34 @@ export const makeSentence = (parent, data, take) => {
   const input = make(label, "input");
   [input.type, input.value, input.spellcheck] = ["text", data.text, false];
   [input.autocapitalize, input.autocomplete] = ["off", "off"];
-  const said = make(box, "p", "course-live-note");
-  said.setAttribute("role", "status");
+  const count = make(box, "p", "course-live-note");
+  const examples = [data.text, ...data.examples];
+  const menu = makeMenu(box, "or try", ["your own sentence", ...examples], (index) => set(examples[index - 1] ?? input.value));
+  const said = make(box, "p", "course-live-note course-live-fault");
+  said.id = `course-live-fault-${document.querySelectorAll(".course-live-fault").length}`;
+  input.setAttribute("aria-describedby", said.id);
   const check = () => {
     const words = splitWords(data, input.value);
-    const fault = findFault(data, words);
-    const open = words.includes(data.end) ? "" : `The sentences it has read end with “${data.end}”.`;
+    tellFault(said, data, words);
+    const fault = said.textContent ?? "";
+    const isOpen = !fault && !words.includes(data.end);
+    count.textContent = `${words.length.toLocaleString("en")} of ${data.limit} words.`;
+    if (isOpen) count.textContent += ` The sentences it has read end with “${data.end}”.`;
     input.setAttribute("aria-invalid", String(fault !== ""));
-    said.textContent = `${words.length} of ${data.limit} words. ${fault ? fault + ": nothing below has changed." : open}`;
-    take(fault ? null : words);
+    // The menu shows the example that stands in the field, so that after other words it can be chosen again.
+    menu.selectedIndex = examples.indexOf(input.value) + 1;
+    take(words, fault);
   };
   const set = (/** @type {string} */ text) => {
     input.value = text;
     check();
   };
   input.addEventListener("input", check);
-  if (data.examples.length) {
-    const choice = make(make(box, "label", "", "or an example "), "select");
-    for (const text of [data.text, ...data.examples]) choice.add(new Option(text));
-    choice.addEventListener("change", () => set(choice.value));
-  }
   const fold = make(box, "details", "course-live-section");
   make(fold, "summary", "", `The ${data.words.length} words it knows`);
   const list = make(fold, "div", "course-live-words");
   makeButton(list, "clear the sentence", () => set(""));
-  for (const word of data.words) makeButton(list, word, () => set(`${input.value} ${word}`.trim()));
+  for (const word of data.words) makeButton(list, word, () => set(addWord(data.end, input.value, word)));
+  moveInRows(list)();
   check();
 };
