@@ -112,3 +112,14 @@ def test_the_ends_of_the_beam_and_of_greedy_decoding_are_named():
     assert probability("bb") == max(probability("".join(pair)) for pair in itertools.product("abcd", repeat=2))
     written = texts(picture)
     assert [written[written.index(name) - 2] for name in ("likeliest", "greedy")] == ["bb", "aa"]
+
+
+def test_what_greedy_decoding_writes_is_not_named_where_the_beam_dropped_it():
+    def next_logits(text):
+        rare = {"": [1.0, 0.9, -9.0, -9.0], "b": [-9.0, 1.1, 1.0, -9.0], "bc": [9.0, 0.0, 0.0, 0.0]}
+        return torch.tensor(rare.get(text[1:], [0.3, 0.2, 0.1, 0.0]))
+
+    # After symbol 2 only bb and bc are kept; greedy decoding is at aa by then.
+    written = texts(diagrams.beam_tree(next_logits, "abcd", "x", n_symbols=3))
+    assert written[written.index("likeliest") - 2] == "bca"
+    assert "greedy" not in written
