@@ -149,12 +149,14 @@ export type Looks = {
   weights: Heads[];
   masked: boolean;
   legend: string; // beside many maps
+  unit?: string; // what a row is: "word" unless told
   isOff: (block: number, head: number) => boolean;
 };
 export type Sampling = { temperature: number; topK: number; topP: number; seed: number };
 export type Chosen = {
   model: number; // which of those that are offered
   text: string;
+  typed: string; // what stands in the box: another text where the model cannot read it
   selected: number; // the token that is followed
   changes: Changes;
   sampling: Sampling;

@@ -9,7 +9,7 @@ import { begin, refit } from "./live/chosen.js";
 import { makeMenu } from "./live/controls.js";
 import { makeEngine } from "./live/engine.js";
 import { serve } from "./live/host.js";
-import { readLink } from "./live/link.js";
+import { isLink, readLink } from "./live/link.js";
 import { start } from "./live/session.js";
 import { load, whenSeen } from "./live/weights.js";
 
@@ -21,6 +21,8 @@ const render = ({ model, el }) => {
   root.setAttribute("aria-label", data.alt);
   root.setAttribute("aria-busy", "true");
   const progress = make(root, "p", "course-live-note", "The model loads when you come here.");
+  const fault = make(root, "p", "course-live-note");
+  fault.setAttribute("role", "status");
   const names = data.models.map(({ name }) => name);
   const menu = makeMenu(root, "Model", names, (index) => open(index));
   menu.parentElement?.classList.add("course-live-choice");
@@ -43,16 +45,26 @@ const render = ({ model, el }) => {
     root.removeAttribute("aria-busy");
     el.querySelector(".course-explorer-first")?.remove();
     stop = start(root, { ...data, ...one }, weights, chosen);
+    if (linked) root.scrollIntoView(); // only now: until the page has loaded, all above may still grow
   };
   const linked = () => readLink(location.hash, data);
   const follow = () => {
     const to = linked();
-    if (to) open(to.model, to);
+    fault.textContent = !to && isLink(location.hash) ? "This link could not be read." : "";
+    if (!to) return;
+    away(); // or the page's own model would start when the reader comes to it
+    open(to.model, to);
   };
+  // What the reader changes is no longer what the link says.
+  const forget = () => {
+    fault.textContent = "";
+    if (isLink(location.hash)) history.replaceState(history.state, "", location.href.split("#")[0]);
+  };
+  root.addEventListener("input", forget);
+  root.addEventListener("click", forget);
   addEventListener("hashchange", follow);
-  const first = linked();
-  if (first) root.scrollIntoView();
-  const away = whenSeen(root, () => open(first?.model ?? 0, first));
+  const away = whenSeen(root, () => open(0));
+  follow();
   return () => {
     newest++;
     removeEventListener("hashchange", follow);

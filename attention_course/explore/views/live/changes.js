@@ -1,6 +1,6 @@
 // What the reader can take out of the model, and what that costs.
 
-/** @import { Chosen, ModelData, Sight } from "../../types" */
+/** @import { Changes, Chosen, ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
 import { makeCheck, without } from "./checks.js";
 import { makeButton } from "./controls.js";
@@ -11,11 +11,21 @@ const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) =
 // What the text costs, beside the model as it was trained.
 /** @type {(data: ModelData, sight: Sight) => string} */
 export const tellCost = ({ sizes }, { bits, intactBits, changes }) => {
-  if (!bits.length) return "A text of one character costs nothing: the model is given the first.";
+  if (!bits.length) return "The first character has no surprise: it is given to the model.";
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
   const intact = JSON.stringify(changes) === JSON.stringify(noChanges(sizes));
-  const beside = intact ? "" : `; as the model was trained, ${before}`;
-  return `After its first character your text costs ${now} bits a character${beside}.`;
+  const beside = intact ? " (0: it was sure of each; 1: each was a coin toss)" : `; as the model was trained, ${before}`;
+  return `Average surprise: ${now} bits a character${beside}.`;
+};
+
+// What is taken out, or nothing.
+/** @type {(changes: Changes, trained: boolean) => string} */
+export const tellOff = ({ heads, blocks, positions, masked }, trained) => {
+  const off = heads.flatMap((list, block) => list.map((head) => `block ${block + 1} head ${head + 1}`));
+  off.push(...blocks.map((block) => `block ${block + 1}`));
+  if (!positions) off.push("positions");
+  if (trained && !masked) off.push("mask");
+  return off.length ? `Off: ${off.join(", ")}.` : "";
 };
 
 // Returns what tells the cost again: on a phone the switches stand far below the text.
@@ -27,6 +37,7 @@ export const makeChanges = (parent, data, chosen, change) => {
     chosen.changes = { ...chosen.changes, ...what };
     change();
   };
+  make(parent, "p", "", "Untick a part to switch it off.");
   const checks = Array.from({ length: blocks }, (_, b) => {
     const line = make(parent, "div", "course-live-line");
     line.setAttribute("role", "group");

@@ -6,9 +6,9 @@ import { noChanges } from "./engine.js";
 // The folds by their places in `open`.
 export const FOLDS = {
   inside: "Look inside",
-  sampling: "How the next symbol is drawn",
+  sampling: "How the next character is drawn",
   heads: "Where it looks: the attention weights",
-  follow: "Follow one token through the blocks",
+  follow: "Follow one character through the blocks",
   changes: "Take something out of the model",
 };
 const OPEN = [1, 2]; // once the first is
@@ -22,6 +22,7 @@ export const begin = (data, text = data.text, model = 0) => {
   return {
     model,
     text,
+    typed: text,
     selected: text.length - 1,
     changes: noChanges(sizes),
     sampling: { temperature: 1, topK: data.vocabulary.length, topP: 1, seed: 0 },

@@ -1,4 +1,4 @@
-// One token on its way up the residual stream: what each block adds, and what the model would say if it stopped there.
+// One character on its way up the residual stream: what each block adds, and what the model would say if it stopped there.
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
@@ -7,11 +7,11 @@ import { visible } from "./text.js";
 
 const TOLD = 3;
 
-/** @type {(data: ModelData, logits: Float32Array) => string} */
-export const tell = (data, logits) => {
+/** @type {(data: ModelData, logits: Float32Array, show?: (character: string) => string) => string} */
+export const tell = (data, logits, show = visible) => {
   const shares = softmax(logits);
   const best = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a]).slice(0, TOLD);
-  return best.map((symbol) => `“${visible(data.vocabulary[symbol])}”\u00a0${Math.round(100 * shares[symbol])}%`).join(", ");
+  return best.map((symbol) => `“${show(data.vocabulary[symbol])}”\u00a0${Math.round(100 * shares[symbol])}%`).join(", ");
 };
 
 /** @type {(parent: Element, data: ModelData) => (sight: Sight, selected: number) => void} */
@@ -30,7 +30,7 @@ export const makeFollow = (parent, data) => {
   });
   return ({ symbols, lenses, additions, streams }, selected) => {
     const size = data.vocabulary.length;
-    title.textContent = `Follow “${visible(data.vocabulary[symbols[selected]])}”, token ${selected + 1}:`;
+    title.textContent = `Follow “${visible(data.vocabulary[symbols[selected]])}”, character ${selected + 1}:`;
     rows.forEach((cells, place) => {
       const added = place ? additions[place - 1] : null;
       const says = tell(data, lenses[place].subarray(selected * size, (selected + 1) * size));

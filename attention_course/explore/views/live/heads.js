@@ -5,6 +5,8 @@ import { make } from "../parts/dom.js";
 import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, readColours, resize } from "../parts/maps.js";
 import { makeMenu } from "./controls.js";
 
+const FEW = 12; // rows: those of many small maps can be labelled too
+
 /** @typedef {{ block: number, head: number, weights: number[][] }} Shown */
 
 // At first the heads of the last block, or what was chosen before, counted from 1; 0 is all of them.
@@ -19,7 +21,7 @@ export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { 
     });
     menu.selectedIndex = chosen[name];
   };
-  addMenu("weights of", "block", blocks);
+  addMenu("block", "block", blocks);
   addMenu("head", "head", heads);
   const maps = make(parent, "div", "course-explorer-maps");
   const said = make(parent, "p", "course-live-note");
@@ -46,7 +48,7 @@ export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { 
       make(figure, "figcaption", "", `block ${one.block + 1}, head ${one.head + 1}`);
       const canvas = make(figure, "canvas");
       canvas.setAttribute("role", "img");
-      canvas.addEventListener("pointerdown", (event) => {
+      canvas.addEventListener("click", (event) => {
         const row = Math.floor((event.clientY - canvas.getBoundingClientRect().top - size.top) / size.cell);
         if (row >= 0) select(row);
       });
@@ -55,12 +57,14 @@ export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { 
   };
 
   /** @type {(looks: Looks, selected: number) => Shown[]} */
-  const draw = ({ queries, keys, weights: all, masked, legend, isOff }, selected) => {
+  const draw = ({ queries, keys, weights: all, masked, legend, isOff, unit = "word" }, selected) => {
     const shown = toShow();
     layout(shown);
     const allowed = queries.map((_, i) => keys.map((_, j) => !masked || j <= i));
-    const at = measureMap({ queries, keys }, canvases[0].parentElement?.clientWidth || 300, shown.length === 1, colours.font);
+    const labelled = shown.length === 1 || queries.length <= FEW;
+    const at = measureMap({ queries, keys }, canvases[0].parentElement?.clientWidth || 300, labelled, colours.font);
     size = at;
+    const tell = (/** @type {number[][]} */ weights) => describe(queries, keys, weights[selected], selected, unit);
     const result = shown.map((one, index) => {
       const weights = all[one.block][one.head].map((row) => keys.map((_, j) => row[j] ?? 0));
       const canvas = canvases[index];
@@ -75,20 +79,20 @@ export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { 
       const off = isOff(one.block, one.head);
       canvas.setAttribute(
         "aria-label",
-        `Block ${one.block + 1}, head ${one.head + 1}${off ? ", switched off" : ""}: ${describe(queries, keys, weights[selected], selected)}`,
+        `Block ${one.block + 1}, head ${one.head + 1}${off ? ", switched off" : ""}: ${tell(weights)}`,
       );
       canvas.classList.toggle("course-live-off", off);
       return { ...one, weights };
     });
-    said.textContent = result.length === 1 ? describe(queries, keys, result[0].weights[selected], selected) : legend;
+    said.textContent = result.length === 1 ? tell(result[0].weights) : legend;
     return result;
   };
   return { draw, recolour: () => (colours = readColours(parent)) };
 };
 
-/** @type {(queries: string[], keys: string[], row: number[], selected: number) => string} */
-const describe = (queries, keys, row, selected) => {
+/** @type {(queries: string[], keys: string[], row: number[], selected: number, unit: string) => string} */
+const describe = (queries, keys, row, selected, unit) => {
   const best = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, 3);
-  const told = best.map((key) => `“${keys[key]}” (token ${key + 1}) ${row[key].toFixed(2)}`);
-  return `“${queries[selected]}” (token ${selected + 1}) attends to ${told.join(", ")}.`;
+  const told = best.map((key) => `“${keys[key]}” (${unit} ${key + 1}) ${row[key].toFixed(2)}`);
+  return `“${queries[selected]}” (${unit} ${selected + 1}) looks at ${told.join(", ")}.`;
 };

@@ -1,8 +1,8 @@
-// The next symbol: its distribution over the whole vocabulary, and writing on.
+// The next character: its distribution over the whole vocabulary, and writing on.
 
 /** @import { ModelData, Sampling, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
-import { makeButton } from "./controls.js";
+import { enable, makeButton } from "./controls.js";
 import { cut } from "./sampling.js";
 import { visible } from "./text.js";
 
@@ -21,19 +21,27 @@ export const rank = (data, { lenses }, selected, sampling) => {
   });
 };
 
-/** @type {(parent: Element, actions: Actions) => (writing: boolean, canWrite: boolean, canTakeBack: boolean) => void} */
-export const makeWriting = (parent, actions) => {
-  const line = make(parent, "div", "course-live-line");
-  const many = makeButton(line, "Write on", () => actions.write(Infinity));
-  const one = makeButton(line, "Write one", () => actions.write(1));
-  const stop = makeButton(line, "Stop", actions.stop);
-  const back = makeButton(line, "Take back", actions.takeBack);
+/** @type {(line: Element, actions: Actions) => (writing: boolean, canWrite: boolean, canTakeBack: boolean) => void} */
+export const makeWriting = (line, actions) => {
+  let stops = false;
+  const many = makeButton(line, "", () => (stops ? actions.stop() : actions.write(Infinity)));
+  const one = makeButton(line, "One character", () => actions.write(1));
+  const back = makeButton(line, "Undo", actions.takeBack);
   return (writing, canWrite, canTakeBack) => {
-    one.disabled = many.disabled = !canWrite; // a disabled button loses the focus
-    stop.disabled = !writing;
-    back.disabled = writing || !canTakeBack;
+    stops = writing;
+    many.textContent = writing ? "Stop" : "Let it write";
+    enable(many, writing || canWrite);
+    enable(one, canWrite && !writing);
+    enable(back, canTakeBack && !writing);
   };
 };
+
+// What a list of next characters is headed with.
+/** @type {(data: ModelData, symbols: number[], selected: number) => string} */
+export const tellWhere = ({ vocabulary }, symbols, selected) =>
+  selected === symbols.length - 1
+    ? "What the model expects next"
+    : `What the model expected after “${visible(vocabulary[symbols[selected]])}” (character ${selected + 1})`;
 
 /** @type {(parent: Element, data: ModelData, sampling: Sampling) => (sight: Sight, selected: number) => void} */
 export const makeNext = (parent, data, sampling) => {
@@ -42,7 +50,7 @@ export const makeNext = (parent, data, sampling) => {
   const title = make(box, "p");
   const list = make(box, "ol");
   list.tabIndex = 0;
-  list.setAttribute("aria-label", "probabilities of the next symbol");
+  list.setAttribute("aria-label", "probabilities of the next character");
   const items = Array.from({ length: size }, () => {
     const item = make(list, "li");
     return { item, symbol: make(item, "span"), share: make(item, "b") };
@@ -51,8 +59,8 @@ export const makeNext = (parent, data, sampling) => {
     const { symbols } = sight;
     const ranked = rank(data, sight, selected, sampling);
     const kept = ranked.filter(({ stays }) => stays).length;
-    const told = [`What may follow “${visible(data.vocabulary[symbols[selected]])}” (token ${selected + 1})`];
-    if (kept < size) told.push(`${kept} of ${size} symbols are left to draw from`);
+    const told = [`${tellWhere(data, symbols, selected)} (␣ is a space, ⏎ a new line)`];
+    if (kept < size) told.push(`${kept} of ${size} characters are left to draw from`);
     if (selected < symbols.length - 1) told.push("← stands in your text");
     title.textContent = `${told.join("; ")}:`;
     ranked.forEach(({ symbol, share, stays }, place) => {

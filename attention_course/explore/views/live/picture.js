@@ -2,12 +2,13 @@
 
 /** @import { ModelData, Sampling, Sight } from "../../types" */
 import { penOf, readColours, resize } from "../parts/maps.js";
-import { tellCost } from "./changes.js";
-import { rank } from "./next.js";
+import { tellCost, tellOff } from "./changes.js";
+import { rank, tellWhere } from "./next.js";
 import { visible } from "./text.js";
 import { fill } from "./tokens.js";
 
 const [WIDTH, MARGIN, LINE, SHOWN] = [680, 20, 24, 8];
+const OFF = 0.35; // as the stylesheet has it
 const TOKEN = { width: 20, height: 30 };
 
 /** @type {(root: HTMLElement, data: ModelData, sight: Sight, selected: number, sampling: Sampling) => HTMLCanvasElement} */
@@ -32,9 +33,19 @@ export const drawPicture = (root, data, sight, selected, sampling) => {
       pen.fillRect(x, at, width, height);
       pen.globalAlpha = 1;
     };
+    // As many lines as the words need.
     const line = (/** @type {string} */ text) => {
-      write(text, MARGIN, y + LINE / 2);
-      y += LINE;
+      pen.font = sans;
+      let now = "";
+      for (const word of text.split(" ")) {
+        if (now && pen.measureText(`${now} ${word}`).width > WIDTH - 2 * MARGIN) {
+          write(now, MARGIN, y + LINE / 2);
+          [now, y] = ["", y + LINE];
+        }
+        now = now ? `${now} ${word}` : word;
+      }
+      if (now) write(now, MARGIN, y + LINE / 2);
+      if (now) y += LINE;
     };
     pen.fillStyle = colours.low;
     pen.fillRect(0, 0, WIDTH, pen.canvas.height);
@@ -49,10 +60,11 @@ export const drawPicture = (root, data, sight, selected, sampling) => {
       write(name, x + 4, top + TOKEN.height / 2, mono);
     });
     y += Math.ceil(names.length / across) * TOKEN.height + LINE / 2;
-    line("The fuller a ground, the more the symbol surprised the model (full: 8 bits or more).");
+    line("The more blue, the more the character surprised the model (all blue: 8 bits or more).");
     line(tellCost(data, sight));
+    line(tellOff(sight.changes, data.sizes.masked));
     y += LINE / 2;
-    line(`What may follow “${names[selected]}” (token ${selected + 1}):`);
+    line(`${tellWhere(data, sight.symbols, selected)}:`);
     for (const { symbol, share } of rank(data, sight, selected, sampling).filter(({ stays }) => stays).slice(0, SHOWN)) {
       tint(MARGIN + 90, y + 2, share * (WIDTH - 2 * MARGIN - 90), LINE - 4);
       write(visible(data.vocabulary[symbol]), MARGIN + 4, y + LINE / 2, mono);
@@ -68,7 +80,9 @@ export const drawPicture = (root, data, sight, selected, sampling) => {
       const room = Math.max(width, 130) + MARGIN;
       if (x > MARGIN && x + room > WIDTH) [x, y] = [MARGIN, below];
       write(figure.innerText.trim(), x, y + LINE / 2);
+      if (map.classList.contains("course-live-off")) pen.globalAlpha = OFF;
       if (map.width && map.height) pen.drawImage(map, x, y + LINE, width, height);
+      pen.globalAlpha = 1;
       below = Math.max(below, y + LINE + height + MARGIN);
       x += room;
     }

@@ -13,7 +13,7 @@ import { makeNext, makeWriting } from "./next.js";
 import { drawSymbol } from "./sampling.js";
 import { makeShare } from "./share.js";
 import { makeSliders } from "./sliders.js";
-import { makeText, visible } from "./text.js";
+import { makeText, nameOf, visible } from "./text.js";
 import { makeTokens } from "./tokens.js";
 
 /** @type {(view: HTMLElement, data: ModelData, weights: string, chosen: Chosen) => () => void} */
@@ -21,12 +21,13 @@ export const start = (view, data, weights, chosen) => {
   const root = make(view, "div", "course-live-model");
   const { ask, end } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
   let written = 0; // how many characters at the end the model wrote
-  /** @type {object | null} */
+  /** @type {{ many: boolean } | null} */
   let writing = null; // the run that writes
-  let valid = true; // whether the box holds the text
   /** @type {Sight | null} */
   let sight = null;
   let sentence = 0; // the timer of the one to be said
+  let told = ""; // what was said last
+  let heard = chosen.text; // the text of which it was said
 
   // What is seen may be of an earlier text, which was shorter.
   const followed = (/** @type {Sight} */ { symbols }) => Math.min(chosen.selected, symbols.length - 1);
@@ -35,7 +36,8 @@ export const start = (view, data, weights, chosen) => {
     const selected = followed(sight);
     drawTokens(sight, selected);
     drawNext(sight, selected);
-    enable(writing !== null, valid && chosen.text.length < data.limit, valid && written > 0);
+    const valid = chosen.typed === chosen.text;
+    enable(writing?.many === true, valid && chosen.text.length < data.limit, valid && written > 0);
     follow(sight, selected);
     const shown = heads.draw(looks(sight), selected);
     cost.textContent = tellCost(data, sight);
@@ -47,17 +49,21 @@ export const start = (view, data, weights, chosen) => {
   };
   const looks = (/** @type {Sight} */ { symbols, weights, changes: { heads, blocks, masked } }) => {
     const tokens = symbols.map((symbol) => visible(data.vocabulary[symbol]));
-    const legend = "Rows are queries, columns keys; the followed token's row is framed.";
+    const legend = "Each row is a character: the stronger a cell, the more it looked at that one. The chosen row is framed.";
     const isOff = (/** @type {number} */ b, /** @type {number} */ h) => heads[b].includes(h) || blocks.includes(b);
-    return { queries: tokens, keys: tokens, weights, masked, legend, isOff };
+    return { queries: tokens, keys: tokens, weights, masked, legend, isOff, unit: "character" };
   };
   const say = (/** @type {Sight} */ seen) => {
     const { symbols, lenses } = seen;
     const size = data.vocabulary.length;
     const selected = followed(seen);
     const logits = lenses[lenses.length - 1].subarray(selected * size, (selected + 1) * size);
-    const after = visible(data.vocabulary[symbols[selected]]);
-    said.textContent = `After “${after}” the model says ${tell(data, logits)}. ${tellCost(data, seen)}`;
+    const after = nameOf(data.vocabulary[symbols[selected]]);
+    const next = `After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, seen)}`;
+    if (writing || next === told) return;
+    const wrote = written && chosen.text !== heard ? `It wrote “${chosen.text.slice(-written)}”. ` : "";
+    if (told) said.textContent = wrote + next; // not of itself when the page opens
+    [told, heard] = [next, chosen.text];
   };
   const update = async () => {
     const symbols = Array.from(chosen.text, (character) => data.vocabulary.indexOf(character));
@@ -67,13 +73,14 @@ export const start = (view, data, weights, chosen) => {
     return answer;
   };
   const setText = (/** @type {string} */ text) => {
-    chosen.text = text;
+    chosen.text = chosen.typed = text;
     chosen.selected = text.length - 1;
     showText(text);
   };
-  const read = (/** @type {string | null} */ typed) => {
-    [valid, writing] = [typed !== null, null];
-    if (typed !== null) {
+  const read = (/** @type {string} */ typed, /** @type {boolean} */ fits) => {
+    writing = null;
+    chosen.typed = typed;
+    if (fits) {
       written = 0;
       setText(typed);
     }
@@ -81,11 +88,12 @@ export const start = (view, data, weights, chosen) => {
   };
   const select = (/** @type {number} */ token) => {
     chosen.selected = token;
+    if (writing) stop(); // or the next one that is written would be chosen
     redraw();
   };
   const write = async (/** @type {number} */ count) => {
     if (writing) return;
-    const mine = (writing = {});
+    const mine = (writing = { many: count > 1 });
     while (writing === mine && count > 0 && chosen.text.length < data.limit) {
       const answer = await update();
       if (writing !== mine) return;
@@ -120,11 +128,13 @@ export const start = (view, data, weights, chosen) => {
     });
     return make(box, "div");
   };
-  const showText = makeText(root, data, read);
+  const line = document.createElement("div");
+  line.className = "course-live-line";
+  const enable = makeWriting(line, { write, stop, takeBack });
+  const showText = makeText(root, data, line, read);
   const drawTokens = makeTokens(root, data, select);
   const cost = make(root, "p", "course-live-cost");
   const drawNext = makeNext(root, data, chosen.sampling);
-  const enable = makeWriting(root, { write, stop, takeBack });
   const inside = fold(root, "inside");
   makeSliders(fold(inside, "sampling"), chosen.sampling, data.vocabulary.length, data.steps, redraw);
   const heads = makeHeads(fold(inside, "heads"), data.sizes, select, redraw, chosen);
@@ -133,7 +143,7 @@ export const start = (view, data, weights, chosen) => {
   makeShare(root, data, chosen, () => sight && { sight, selected: followed(sight) });
   const said = make(root, "p", "course-live-said");
   said.setAttribute("aria-live", "polite");
-  showText(chosen.text);
+  showText(chosen.typed);
   update();
 
   const recolour = () => {

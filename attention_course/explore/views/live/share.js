@@ -19,7 +19,8 @@ export const makeShare = (parent, data, chosen, seen) => {
     try {
       await navigator.clipboard.writeText(link);
       field.remove();
-      status.textContent = "Link copied.";
+      status.textContent =
+        chosen.typed === chosen.text ? "Link copied." : "Link copied, with the text that the model has read last.";
     } catch {
       // No clipboard in a folder, or where the reader forbids it.
       line.after(field);
@@ -28,7 +29,7 @@ export const makeShare = (parent, data, chosen, seen) => {
       status.textContent = "This browser does not let the page copy: copy the link yourself.";
     }
   };
-  if (SCRIPT) makeButton(line, "Copy the state as a link", copy); // a notebook's page is not the model's own
+  if (SCRIPT) makeButton(line, "Copy link to this", copy); // a notebook's page is not the model's own
   makeButton(line, "Save as picture", () => {
     const now = seen();
     if (!now) return;

@@ -3,6 +3,9 @@
 /** @import { Sampling, Steps } from "../../types" */
 import { make } from "../parts/dom.js";
 
+// No Math.trunc here or elsewhere: the site's minifier makes it `| 0`, which keeps 32 bits.
+export const LARGEST_SEED = 2 ** 32 - 1;
+
 export const TOP_P = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 
 // The temperature of a step of its slider. Below the lowest stands 0: the likeliest symbol, always.
@@ -12,6 +15,10 @@ export const degrees = (step, { low, decade }) => (step < low ? 0 : Math.max(0.0
 /** @type {(temperature: number, steps: Steps) => number} */
 export const stepOf = (temperature, { low, high, decade }) =>
   Math.min(high, Math.max(low - 1, Math.round(Math.log10(temperature) * decade)));
+
+// The whole number nearest below what a field says, between two bounds; the lower one where it says none.
+/** @type {(text: string, low: number, high: number) => number} */
+export const whole = (text, low, high) => Math.min(high, Math.max(low, Math.floor(Number(text)) || 0));
 
 // `set` takes a step, and returns what to say of it.
 /** @type {(parent: Element, name: string, low: number, high: number, start: number, set: (step: number) => string) => void} */
@@ -29,6 +36,10 @@ const makeSlider = (parent, name, low, high, start, set) => {
   input.addEventListener("input", show);
   show();
 };
+
+const EXPLAINED =
+  "Below 1, the temperature makes what is likely likelier still; above 1, less so. Top-k keeps the k likeliest characters, " +
+  "top-p the likeliest that together reach that probability. The same seed draws the same characters again.";
 
 /** @type {(parent: Element, sampling: Sampling, size: number, steps: Steps, change: () => void) => void} */
 export const makeSliders = (parent, sampling, size, steps, change) => {
@@ -49,5 +60,8 @@ export const makeSliders = (parent, sampling, size, steps, change) => {
   seed.type = "number";
   seed.min = "0";
   seed.value = String(sampling.seed);
-  seed.addEventListener("input", () => (sampling.seed = Math.max(0, Math.trunc(Number(seed.value))) || 0));
+  seed.max = String(LARGEST_SEED);
+  seed.addEventListener("input", () => (sampling.seed = whole(seed.value, 0, LARGEST_SEED)));
+  seed.addEventListener("change", () => (seed.value = String(sampling.seed)));
+  make(parent, "p", "course-live-note", EXPLAINED);
 };

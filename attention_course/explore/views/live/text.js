@@ -4,22 +4,38 @@
 import { make } from "../parts/dom.js";
 import { makeMenu } from "./controls.js";
 
-// A character as it can be seen.
-export const visible = (/** @type {string} */ character) =>
-  ({ " ": "␣", "\n": "⏎", "\t": "⇥" })[character] ?? character;
+const MOST_UNKNOWN = 5; // unknown characters, of which there may be thousands
+
+// A character as it can be seen; one that has no look of its own by its number.
+/** @type {(character: string) => string} */
+export const visible = (character) => {
+  const sign = { " ": "␣", "\n": "⏎", "\t": "⇥" }[character];
+  if (sign) return sign;
+  const number = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  return /^[\p{C}\p{M}\p{Z}]/u.test(character) ? `U+${number}` : character;
+};
+
+// The same for the ear.
+/** @type {(character: string) => string} */
+export const nameOf = (character) => ({ " ": "space", "\n": "new line", "\t": "tab" })[character] ?? visible(character);
 
 // What is wrong with a text; nothing, where nothing is.
 /** @type {(text: string, data: Pick<ModelValues["data"], "vocabulary" | "limit">) => string} */
 export const complain = (text, { vocabulary, limit }) => {
   const unknown = [...new Set(text)].filter((character) => !vocabulary.includes(character));
-  const told = unknown.map((character) => `“${visible(character)}”`).join(", ");
-  if (told) return `The model does not know ${told}`;
+  // Each between marks that keep its direction from its neighbours.
+  const told = unknown.slice(0, MOST_UNKNOWN).map((character) => `“\u2068${visible(character)}\u2069”`);
+  if (unknown.length > MOST_UNKNOWN) told.push(`and ${(unknown.length - MOST_UNKNOWN).toLocaleString("en")} others`);
+  if (told.length) return `The model does not know ${told.join(", ")}`;
   if (text.length > limit) return "The text is too long";
   return text ? "" : "The model needs at least one character";
 };
 
-/** @type {(parent: Element, data: ModelData, take: (text: string | null) => void) => (text: string) => void} */
-export const makeText = (parent, data, take) => {
+let made = 0; // boxes, so far
+
+// Returns what puts a text into the box.
+/** @type {(parent: Element, data: ModelData, buttons: Element, take: (text: string, fits: boolean) => void) => (text: string) => void} */
+export const makeText = (parent, data, buttons, take) => {
   const box = make(parent, "div", "course-live-text");
   const label = make(box, "label");
   make(label, "span", "", "Your text");
@@ -27,29 +43,41 @@ export const makeText = (parent, data, take) => {
   area.rows = 2;
   area.spellcheck = false;
   area.autocapitalize = "off";
+  box.append(buttons);
   const said = make(box, "p", "course-live-note");
-  said.setAttribute("role", "status");
+  const count = make(said, "span");
+  const fault = make(said, "span");
+  fault.setAttribute("role", "status");
+  fault.id = `course-live-fault-${++made}`;
+  area.setAttribute("aria-describedby", fault.id);
   const examples = [data.text, ...data.examples];
-  const menu = makeMenu(box, "or an example", ["none", ...examples.map((text) => text.replaceAll("\n", "⏎"))], (index) => {
+  const options = ["your own text", ...examples.map((text) => text.replaceAll("\n", "⏎"))];
+  const menu = makeMenu(box, "or try", options, (index) => {
     area.value = index ? examples[index - 1] : area.value;
     check();
   });
   // The menu shows the example that stands in the box, so that after other words it can be chosen again.
-  const mark = () => (menu.selectedIndex = examples.indexOf(area.value) + 1);
-  const check = () => {
+  const tell = () => {
     const text = area.value;
     const wrong = complain(text, data);
-    mark();
+    menu.selectedIndex = examples.indexOf(text) + 1;
     area.setAttribute("aria-invalid", String(wrong !== ""));
-    said.textContent = `${text.length} of ${data.limit} characters. ${wrong && wrong + ": nothing below has changed."}`;
-    take(wrong ? null : text);
+    count.textContent = `${text.length.toLocaleString("en")} of ${data.limit} characters. `;
+    const full = text.length === data.limit ? "The box is full: shorten the text to go on." : "";
+    const now = wrong ? `${wrong}: nothing below has changed.` : full;
+    if (fault.textContent !== now) fault.textContent = now;
+    return wrong === "";
+  };
+  const check = () => {
+    const fits = tell();
+    take(area.value, fits);
   };
   area.addEventListener("input", check);
   return (text) => {
-    if (area.value === text) return;
-    area.value = text;
-    mark();
-    area.setAttribute("aria-invalid", "false");
-    said.textContent = `${text.length} of ${data.limit} characters.`;
+    if (area.value !== text) {
+      area.value = text;
+      area.scrollTop = area.scrollHeight; // the end, where the model writes
+    }
+    tell();
   };
 };

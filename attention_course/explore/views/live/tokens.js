@@ -1,18 +1,18 @@
-// The tokens as buttons: one is followed. The higher its ground is filled, the more bits it cost the model.
+// The characters as buttons: one is followed. The more of it is blue, the more bits it cost the model.
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
 import { makeButton } from "./controls.js";
 import { moveByKeys } from "./keys.js";
-import { visible } from "./text.js";
+import { nameOf, visible } from "./text.js";
 
-const MOST = 8; // bits, of a full ground
+const MOST = 8; // bits, of one that is all blue
 
-// How far a token's ground is filled, from 0 to 1.
+// How much of a character is blue, from 0 to 1.
 export const fill = (/** @type {number} */ bits) => Math.min(1, bits / MOST);
 
 const makeLegend = (/** @type {Element} */ parent) => {
-  const legend = make(parent, "p", "course-live-legend", "How much each symbol surprised the model, in bits:");
+  const legend = make(parent, "p", "course-live-legend", "The more blue, the more the character surprised the model, in bits:");
   for (const bits of [0, MOST / 2, MOST]) {
     const swatch = make(make(legend, "span"), "i");
     swatch.style.setProperty("--weight", String(fill(bits)));
@@ -24,7 +24,7 @@ const makeLegend = (/** @type {Element} */ parent) => {
 export const makeTokens = (parent, data, select) => {
   const box = make(parent, "div", "course-live-tokens");
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "tokens: choose one to follow it");
+  box.setAttribute("aria-label", "characters: choose one to follow it");
   makeLegend(parent);
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
@@ -39,7 +39,7 @@ export const makeTokens = (parent, data, select) => {
       const cost = i ? `${bits[i - 1].toFixed(1)} bits` : "the first";
       buttons[i].textContent = visible(data.vocabulary[symbol]);
       buttons[i].title = cost;
-      buttons[i].setAttribute("aria-label", `${data.vocabulary[symbol].trim() || "space"}, token ${i + 1}, ${cost}`);
+      buttons[i].setAttribute("aria-label", `${nameOf(data.vocabulary[symbol])}, character ${i + 1}, ${cost}`);
       buttons[i].setAttribute("aria-pressed", String(i === selected));
       buttons[i].tabIndex = i === selected ? 0 : -1;
       buttons[i].style.setProperty("--weight", String(i ? fill(bits[i - 1]) : 0));
