@@ -12,7 +12,7 @@ const MOST = 8; // bits, of one that is all blue
 export const fill = (/** @type {number} */ bits) => Math.min(1, bits / MOST);
 
 const makeLegend = (/** @type {Element} */ parent) => {
-  const legend = make(parent, "p", "course-live-legend", "The more blue, the more the character surprised the model, in bits:");
+  const legend = make(parent, "p", "course-live-legend", "The more blue, the greater the surprise, in bits:");
   for (const bits of [0, MOST / 2, MOST]) {
     const swatch = make(make(legend, "span"), "i");
     swatch.style.setProperty("--weight", String(fill(bits)));
