@@ -103,3 +103,8 @@ def test_probabilities_are_told_in_words(tmp_path):
     shares |= {1e-8: "0.000001%", 1e-13: "less than 0.000001%"}
     told = in_node(f"{list(shares)}.map(tellRate)", VIEWS / "live" / "omissions.js", tmp_path)
     assert told == list(shares.values())
+
+
+def test_what_is_not_zero_is_not_told_as_zero(tmp_path):
+    told = in_node("[0.5, 0.00051, 0.00049].map(tellShare)", VIEWS / "live" / "instead.js", tmp_path)
+    assert told == ["50.0%", "0.1%", "<0.1%"]

@@ -6,7 +6,7 @@ import { softmax } from "./layers.js";
 import { moveInRows } from "./lists.js";
 
 /** @type {(probability: number) => string} */
-const tellShare = (probability) => (probability < 0.0005 ? "<0.1%" : `${(100 * probability).toFixed(1)}%`);
+export const tellShare = (probability) => (probability < 0.0005 ? "<0.1%" : `${(100 * probability).toFixed(1)}%`);
 
 /** @type {(parent: Element, data: TranslatorData, force: (symbol: number) => void) => (sight: TranslationSight, selected: number) => void} */
 export const makeInstead = (parent, { vocabulary }, force) => {

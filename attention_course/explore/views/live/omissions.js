@@ -40,6 +40,7 @@ export const makeOmissions = (parent, { sizes }, change) => {
     return line;
   };
   const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
+  make(parent, "p", "", "Untick a part to switch it off. The heads are those of the cross-attention.");
   const encoder = makeLine("encoder");
   const checks = range(sizes.blocks).map((b) =>
     makeCheck(encoder, `encoder block ${b + 1}`, true, (on) => set({ encoder: without(changes.encoder, b, on) })),
@@ -55,7 +56,6 @@ export const makeOmissions = (parent, { sizes }, change) => {
       ),
     );
   }
-  make(parent, "p", "course-live-note", "The heads are those of the cross-attention.");
   makeButton(makeLine("all"), "As it was trained", () => {
     for (const input of checks) input.checked = true;
     change((changes = noTranslatorChanges(sizes)));
