@@ -5,7 +5,7 @@
 
 /** @import { Looks, Render, TranslationSight, TranslatorData, TranslatorValues } from "../types" */
 import { make } from "./parts/dom.js";
-import { makeButton } from "./live/controls.js";
+import { enable, makeButton } from "./live/controls.js";
 import { makeHeads } from "./live/heads.js";
 import { makeHost, serve } from "./live/host.js";
 import { makeInstead } from "./live/instead.js";
@@ -65,9 +65,8 @@ const start = (view, data, weights) => {
     drawRows(sight, selected, forced, looks);
     drawInstead(sight, selected);
     cost.textContent = tellRates(data, sight);
-    // Not `disabled`, which would take the keyboard's place away.
-    for (const button of [one, all]) button.setAttribute("aria-disabled", String(isDone()));
-    for (const button of [back, again]) button.setAttribute("aria-disabled", String(!written.length));
+    for (const button of [one, all]) enable(button, !isDone());
+    for (const button of [back, again]) enable(button, written.length > 0);
     const state = { source, written, forced, selected, changes: sight.changes, writing };
     view.explorer = { state, sight, looks, weights: shown.map(({ weights }) => weights) };
     tell();
@@ -142,7 +141,7 @@ const start = (view, data, weights) => {
     redraw();
   };
   const takeBack = (/** @type {number} */ count) => {
-    keep(Math.max(0, count));
+    keep(count);
     update();
   };
 
