@@ -45,7 +45,9 @@ const render = ({ model, el }) => {
     root.removeAttribute("aria-busy");
     el.querySelector(".course-explorer-first")?.remove();
     stop = start(root, { ...data, ...one }, weights, chosen);
-    if (linked) root.scrollIntoView(); // only now: until the page has loaded, all above may still grow
+    if (!linked) return;
+    await document.fonts.ready; // only now: until the page has loaded, all above may still grow
+    root.scrollIntoView();
   };
   const linked = () => readLink(location.hash, data);
   const follow = () => {
