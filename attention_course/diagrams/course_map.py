@@ -5,7 +5,7 @@ from attention_course.diagrams.diagram import Area, Diagram
 
 WIDTH = 480
 ROW, BOX = 40, 32  # from lesson to lesson, and the height of one
-LANE = 11  # between two lines that run side by side
+LANE = 9  # between two lines that run side by side
 FURTHER = 14  # how far a further page is moved in
 
 

@@ -1,4 +1,4 @@
-"""Exercises of the page "What do narrow heads and bare stacks lose?"."""
+"""Exercises of the page "Narrow heads, and attention alone"."""
 
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import normal
