@@ -1,5 +1,6 @@
 """What a reader can do on a page, done once: checks answered, folds opened, sliders and buttons moved."""
 
+import time
 from dataclasses import dataclass
 
 SLIDERS = ".course-explorer input[type=range]"
@@ -7,6 +8,12 @@ PLAY = ".course-explorer-play"
 FOLDS = "details.fold > summary"
 CHECKS = ".course-check form"
 WORDS = ".course-term"
+
+OPEN_VIEWS = "document.querySelectorAll('.course-explorer details').forEach((box) => { box.open = true; })"
+
+# A model that has been loaded makes its sliders, and then its first answer.
+READY = """[...document.querySelectorAll(".course-explorer")].every((box) =>
+  !box.querySelector("input[type=range]") || Boolean(box.querySelector(".course-explorer-view").explorer))"""
 
 # What a view says it shows, and what it shows.
 SHOWN = """(() => {{
@@ -48,6 +55,8 @@ def look_at(engine) -> Visit:
     """Do everything on the page that is open."""
     checks = answer_checks(engine)  # first: they cover outputs
     folds = open_folds(engine)
+    engine.evaluate(OPEN_VIEWS)  # no key reaches a slider in a closed fold
+    wait_for(engine, READY)
     sliders = [name for index in range(count(engine, SLIDERS)) for name in move_slider(engine, index)]
     buttons = [name for index in range(count(engine, PLAY)) for name in press_play(engine, index)]
     return Visit(
@@ -73,6 +82,14 @@ def look_at(engine) -> Visit:
 def count(engine, selector: str) -> int:
     """How many elements there are."""
     return engine.evaluate(f"document.querySelectorAll({selector!r}).length")
+
+
+def wait_for(engine, condition: str) -> None:
+    """Wait until it holds, at most twenty seconds."""
+    deadline = time.monotonic() + 20
+    while not engine.evaluate(condition):
+        assert time.monotonic() < deadline, f"never so: {condition}"
+        time.sleep(0.05)
 
 
 def move_slider(engine, index: int) -> list[str]:
