@@ -129,9 +129,45 @@ def test_bad_weights_are_named(message, make):
 
 
 def test_either_scores_or_weights():
-    for one, message in ((None, "neither"), ([[1.0]], "both")):
+    for one, message in ((None, "neither"), ([[2.0]], "both")):
         with pytest.raises(TypeError, match=f"either scores or weights must be given, got {message}"):
             explore_attention(one, weights=one, alt="maps")
+
+
+def test_weights_that_were_never_kept_are_told_how_to_keep_them():
+    """`output.attentions` without the flag, and the second output of PyTorch's layer with need_weights=False."""
+    layer = torch.nn.MultiheadAttention(8, 2)
+    nothing = layer(*[torch.randn(3, 8)] * 3, need_weights=False)[1]
+    told = r'got neither: .*attn_implementation="eager".*output_attentions=True.*nn.MultiheadAttention.*need_weights'
+    with pytest.raises(TypeError, match=told):
+        explore(nothing)
+
+
+@pytest.mark.parametrize("mask", [0, -torch.inf])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_weights_in_the_place_of_scores_are_refused(mask, dtype):
+    """Their softmax would be drawn, nearly uniform: of a decoder or not, all heads or one."""
+    above = torch.ones(5, 5).triu(1) > 0
+    scores = 3 * torch.randn(2, 5, 5, generator=torch.Generator().manual_seed(0))
+    weights = scores.masked_fill(above, mask).softmax(-1).to(dtype)
+    for given in (weights, weights[0], (weights, weights)):
+        with pytest.raises(ValueError, match=r"scores must be raw scores.*rows that all sum to 1.*weights=\.\.\."):
+            explore_attention(given, "abcde", alt="maps")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        torch.tensor([[0.2, 0.8], [0.5, 0.6]]),
+        torch.tensor([[-0.2, 1.2], [0.5, 0.5]]),
+        torch.ones(3, 1),
+        torch.zeros(2, 2),
+        random_weights(3, 3).log(),
+    ],
+    ids=["one row of another sum", "a negative score", "a single key", "zeros", "logarithms of weights"],
+)
+def test_scores_that_are_not_weights_are_taken(scores):
+    explore_attention(scores, keys=range(scores.size(1)), alt="maps")
 
 
 def names(explorer):
@@ -167,7 +203,7 @@ def test_a_page_with_twelve_times_twelve_maps_stays_below_a_megabyte_and_a_half(
 
 
 def test_the_first_state_is_what_was_asked_for():
-    """All maps with their names, or one with its tokens: weights of a half, and of one, in twentieths."""
+    """All maps with their names, or one with its name and its tokens: weights of a half, and of one, in twentieths."""
     weights = torch.full((2, 2, 2, 2), 0.5)
     weights[1, 0] = torch.eye(2)
     drawing = BeautifulSoup(explore(weights, tokens="ab").first_state, "html.parser")
@@ -175,5 +211,5 @@ def test_the_first_state_is_what_was_asked_for():
     assert [text.string for text in drawing.find_all("text")] == named
     assert [path["stroke-opacity"] for path in drawing.find_all("path")] == ["0.5", "0.5", "1", "0.5"]
     one = BeautifulSoup(explore(weights, tokens="ab", layer=2, head=1).first_state, "html.parser")
-    assert [text.string for text in one.find_all("text")] == ["a", "b", "a", "b"]
+    assert [text.string for text in one.find_all("text")] == ["a", "b", "a", "b", "layer 2, head 1"]
     assert [(path["stroke-opacity"], path["d"]) for path in one.find_all("path")] == [("1", "M0 0h1M1 1h1")]

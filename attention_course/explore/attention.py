@@ -10,7 +10,7 @@ from attention_course.attention import masked_softmax
 from attention_course.explore.controls import HIGHEST_TEMPERATURE, LOWEST_TEMPERATURE, Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
-from attention_course.explore.inputs import check_scores, check_weights
+from attention_course.explore.inputs import check_given, check_scores
 from attention_course.explore.packing import pack_scores, pack_weights, tokens_to_keep
 
 MASKS = ("none", "causal", "padding", "sliding window")
@@ -42,6 +42,7 @@ def explore_attention(
     Both may be `(layers, heads, n_queries, n_keys)`, `(heads, n_queries, n_keys)` or `(n_queries, n_keys)`; or a list
     or tuple with a `(heads, n_queries, n_keys)`, or a batch of one of these, for each layer, such as
     `output.attentions` of the models of `transformers`. Tensors on any device, in any dtype, arrays, or nested lists.
+    The first of four axes is read as layers, the first of three as heads: of a batch give one text, `weights[0]`.
     Where there are more than 12 x 12 maps of 64 x 64 tokens, or more than 128 tokens, only the first tokens are drawn,
     and the explorer says how many.
 
@@ -63,16 +64,14 @@ def explore_attention(
     Raises:
         TypeError: If there are both scores and weights, or neither.
         ValueError: If they are not finite numbers of such a shape, weights are negative or do not sum to 1 or to 0,
-            a mask, a length or a temperature is given for weights, or anything else does not fit.
+            scores look like weights, or anything else does not fit, such as a mask or a temperature for weights.
     """
-    if (scores is None) == (weights is None):
-        raise TypeError(f"either scores or weights must be given, got {'neither' if weights is None else 'both'}")
+    given = check_given(scores, weights)
     if weights is not None and ((mask or "none") != "none" or length is not None or temperature != 1):
         raise ValueError(
             "mask, length and temperature must be left out where weights are given, which are drawn as they are, "
             f"got mask={mask!r}, length={length!r}, temperature={temperature!r}"
         )
-    given = check_scores("scores", scores) if weights is None else check_weights(weights)
     layers, heads, n_queries, n_keys = given.shape
     queries, keys = _labels(tokens, keys, n_queries, n_keys)
     gold = None if gold is None else _check_gold(gold, (n_queries, n_keys))
@@ -210,8 +209,9 @@ def _draw_first(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0
     layers, heads, *shape = weights.shape
     numbers = [(layer or i, head or j) for i in range(1, layers + 1) for j in range(1, heads + 1)]
     names = [f"layer {i}, head {j}" if layers > 1 or layer else f"head {j}" for i, j in numbers]
+    named = len(numbers) > 1 or layer or head
     columns = 4 if 1 in (layers, heads) else heads
-    return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if len(names) > 1 else (), columns)
+    return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if named else (), columns)
 
 
 def _shared_data(queries, keys, masks, length) -> dict:

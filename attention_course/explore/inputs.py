@@ -9,15 +9,37 @@ from attention_course.arrays import as_array
 # What rounding to bfloat16 may add to a row's sum, or take away: the numbers may have been cast since.
 SUM_TOLERANCE = 2**-8
 AXES = "(layers, heads, n_queries, n_keys), (heads, n_queries, n_keys) or (n_queries, n_keys)"
+HOW_TO_KEEP = (
+    'a model of transformers keeps its weights if it is loaded with attn_implementation="eager" and called with '
+    "output_attentions=True"
+)
+
+
+def check_given(scores, weights) -> np.ndarray:
+    """Whichever of the two is not `None`, `(layers, heads, n_queries, n_keys)`."""
+    if scores is None and weights is None:
+        raise TypeError(
+            f"either scores or weights must be given, got neither: {HOW_TO_KEEP}, and nn.MultiheadAttention returns "
+            "them unless need_weights=False"
+        )
+    if scores is not None and weights is not None:
+        raise TypeError("either scores or weights must be given, got both")
+    return check_scores("scores", scores) if weights is None else check_weights(weights)
 
 
 def check_scores(name: str, scores) -> np.ndarray:
-    """Finite scores `(layers, heads, n_queries, n_keys)`, in the precision they came in."""
+    """Finite scores `(layers, heads, n_queries, n_keys)`, in the precision they came in, that are not weights."""
     scores = _check_numbers(name, scores)
     if not np.isfinite(scores).all():
         raise ValueError(
             f"{name} must be finite, got {(~np.isfinite(scores)).sum()} values that are not "
             "(give scores without a mask: the explorer has its own)"
+        )
+    away = abs(scores.sum(-1, dtype=np.float64) - 1).max()
+    if scores.shape[-1] > 1 and scores.min() >= 0 and away <= SUM_TOLERANCE:
+        raise ValueError(
+            f"{name} must be raw scores, before the softmax, got rows that all sum to 1 and are nowhere negative, as "
+            "weights are (explore_attention takes these by name: weights=...)"
         )
     return scores
 
@@ -60,9 +82,7 @@ def _stack_layers(name: str, layers: Sequence) -> np.ndarray:
     """One array from a sequence of `(heads, n_queries, n_keys)`, or of these in a batch of one."""
     if not layers or any(layer is None for layer in layers):
         raise ValueError(
-            f"{name} must hold an array for each layer, got {'None' if layers else 'none at all'}: a model of "
-            'transformers keeps its weights if it is loaded with attn_implementation="eager" and called with '
-            "output_attentions=True"
+            f"{name} must hold an array for each layer, got {'None' if layers else 'none at all'}: {HOW_TO_KEEP}"
         )
     arrays = []
     for number, layer in enumerate(layers):

@@ -133,7 +133,7 @@ from attention_course.explore import explore_attention
 for part in ("one", "two"):
     print(part, flush=True)
     print(part, file=sys.stderr, flush=True)
-explore_attention([[0.0, 1.0]], [1], keys=[1, 2], alt="Two weights.")
+explore_attention([[0.0, 2.0]], [1], keys=[1, 2], alt="Two weights.")
 """
 
 
