@@ -8,8 +8,9 @@ import { make } from "./parts/dom.js";
 import { begin, refit } from "./live/chosen.js";
 import { makeMenu } from "./live/controls.js";
 import { makeEngine } from "./live/engine.js";
+import { followLinks } from "./live/fragment.js";
 import { serve } from "./live/host.js";
-import { isLink, readLink } from "./live/link.js";
+import { KEY, readLink } from "./live/link.js";
 import { start } from "./live/session.js";
 import { load, whenSeen } from "./live/weights.js";
 
@@ -49,27 +50,15 @@ const render = ({ model, el }) => {
     await document.fonts.ready; // only now: until the page has loaded, all above may still grow
     root.scrollIntoView();
   };
-  const linked = () => readLink(location.hash, data);
-  const follow = () => {
-    const to = linked();
-    fault.textContent = !to && isLink(location.hash) ? "This link could not be read." : "";
-    if (!to) return;
+  const away = whenSeen(root, () => open(0));
+  const read = (/** @type {string} */ fragment) => readLink(fragment, data);
+  const leave = followLinks(root, fault, KEY, read, (to) => {
     away(); // or the page's own model would start when the reader comes to it
     open(to.model, to);
-  };
-  // What the reader changes is no longer what the link says.
-  const forget = () => {
-    fault.textContent = "";
-    if (isLink(location.hash)) history.replaceState(history.state, "", location.href.split("#")[0]);
-  };
-  root.addEventListener("input", forget);
-  root.addEventListener("click", forget);
-  addEventListener("hashchange", follow);
-  const away = whenSeen(root, () => open(0));
-  follow();
+  });
   return () => {
     newest++;
-    removeEventListener("hashchange", follow);
+    leave();
     away();
     stop();
   };

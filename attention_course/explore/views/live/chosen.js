@@ -2,6 +2,7 @@
 
 /** @import { Chosen, ModelSizes, ModelValues } from "../../types" */
 import { noChanges } from "./engine.js";
+import { range } from "./numbers.js";
 
 // The folds by their places in `open`.
 export const FOLDS = {
@@ -12,8 +13,6 @@ export const FOLDS = {
   changes: "Take something out of the model",
 };
 const OPEN = [1, 2]; // once the first is
-
-export const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
 // As the page begins, with another text or another model where the reader has chosen one.
 /** @type {(data: ModelValues["data"], text?: string, model?: number) => Chosen} */

@@ -2,18 +2,20 @@
 // is followed: last, for mail and chats take a full stop at the end for their own.
 
 /** @import { Chosen, ModelValues } from "../../types" */
-import { begin, FOLDS, range } from "./chosen.js";
-import { degrees, LARGEST_SEED, stepOf, TOP_P, whole } from "./sliders.js";
+import { begin, FOLDS } from "./chosen.js";
+import { addressOf, count, countHeads, isWhole, listed, listHeads, readFragment } from "./fragment.js";
+import { whole } from "./numbers.js";
+import { degrees, LARGEST_SEED, stepOf, TOP_P } from "./sliders.js";
 import { complain } from "./text.js";
 
-const count = (/** @type {number[]} */ list) => list.map((index) => index + 1).join(" ");
+export const KEY = "live";
 const answer = (/** @type {boolean} */ yes) => (yes ? "yes" : "no");
 
 /** @type {(chosen: Chosen) => Record<string, string>} */
 const write = ({ text, model, selected, changes, sampling, block, head, open }) => ({
-  live: text,
+  [KEY]: text,
   model: String(model + 1),
-  off: changes.heads.flatMap((heads, b) => heads.map((h) => `${b + 1}.${h + 1}`)).join(" "),
+  off: countHeads(changes.heads),
   without: count(changes.blocks),
   positions: answer(changes.positions),
   mask: answer(changes.masked),
@@ -28,34 +30,26 @@ const write = ({ text, model, selected, changes, sampling, block, head, open }) 
 });
 
 /** @type {(chosen: Chosen, data: ModelValues["data"]) => string} */
-export const makeLink = (chosen, data) => {
-  /** @type {Record<string, string>} */
-  const first = { ...write(begin(data, chosen.text, chosen.model)), live: "", model: "1", token: "" };
-  const told = Object.entries(write(chosen)).filter(([name, value]) => value !== first[name]);
-  return `${location.href.split("#")[0]}#${new URLSearchParams(told)}`;
-};
+export const makeLink = (chosen, data) =>
+  addressOf(write(chosen), { ...write(begin(data, chosen.text, chosen.model)), [KEY]: "", model: "1", token: "" });
 
-export const isLink = (/** @type {string} */ fragment) => new URLSearchParams(fragment.slice(1)).has("live");
-
-// What a fragment says, or null where it is no link, or damaged: then it would be written in another way.
+// What a fragment says, or null where it is damaged: then it would be written in another way.
 /** @type {(fragment: string, data: ModelValues["data"]) => Chosen | null} */
 export const readLink = (fragment, data) => {
-  const said = Object.fromEntries(new URLSearchParams(fragment.slice(1)));
+  const said = readFragment(fragment);
   const one = data.models[Number(said.model ?? 1) - 1];
   const temperature = said.temperature ?? "1";
   const hot = !/^[\d.]+$/.test(temperature) || !(Number(temperature) <= degrees(data.steps.high, data.steps));
-  if (!one || hot || complain(said.live ?? "", data)) return null;
-  const told = { ...write(begin(data, said.live, data.models.indexOf(one))), ...said };
-  const listed = (/** @type {string} */ list, /** @type {number} */ size, before = "") =>
-    range(size).filter((index) => list.split(" ").includes(`${before}${index + 1}`));
+  if (!one || hot || complain(said[KEY] ?? "", data)) return null;
+  const told = { ...write(begin(data, said[KEY], data.models.indexOf(one))), ...said };
   const { blocks, heads } = one.sizes;
   const chosen = {
-    text: told.live,
-    typed: told.live,
+    text: told[KEY],
+    typed: told[KEY],
     model: data.models.indexOf(one),
-    selected: whole(told.token, 1, told.live.length) - 1,
+    selected: whole(told.token, 1, told[KEY].length) - 1,
     changes: {
-      heads: range(blocks).map((block) => listed(told.off, heads, `${block + 1}.`)),
+      heads: listHeads(told.off, one.sizes),
       blocks: listed(told.without, blocks),
       positions: told.positions === "yes",
       masked: told.mask === "yes",
@@ -72,6 +66,5 @@ export const readLink = (fragment, data) => {
   };
   const again = write(chosen);
   told.temperature = again.temperature; // the slider's nearest
-  const sorted = (/** @type {string} */ list) => list.split(" ").sort().join(" ");
-  return Object.keys(again).every((name) => sorted(told[name]) === sorted(again[name])) ? chosen : null;
+  return isWhole(told, again) ? chosen : null;
 };

@@ -9,6 +9,8 @@ import { makeEngine } from "./engine.js";
 import { makeFollow, tell } from "./follow.js";
 import { makeHeads } from "./heads.js";
 import { makeHost } from "./host.js";
+import { makeLink } from "./link.js";
+import { drawModel } from "./model_picture.js";
 import { makeNext, makeWriting } from "./next.js";
 import { drawSymbol } from "./sampling.js";
 import { makeShare } from "./share.js";
@@ -140,7 +142,15 @@ export const start = (view, data, weights, chosen) => {
   const heads = makeHeads(fold(inside, "heads"), data.sizes, select, redraw, chosen);
   const follow = makeFollow(fold(inside, "follow"), data);
   const repeatCost = makeChanges(fold(inside, "changes"), data, chosen, update);
-  makeShare(root, data, chosen, () => sight && { sight, selected: followed(sight) });
+  makeShare(root, "live-model", () => {
+    const seen = sight;
+    return {
+      text: chosen.text,
+      link: makeLink(chosen, data),
+      isLast: chosen.typed === chosen.text,
+      draw: seen && (() => drawModel(root, data, seen, followed(seen), chosen.sampling)),
+    };
+  });
   const said = make(root, "p", "course-live-said");
   said.setAttribute("aria-live", "polite");
   showText(chosen.typed);

@@ -2,8 +2,8 @@
 
 /** @import { Sampling, Steps } from "../../types" */
 import { make } from "../parts/dom.js";
+import { whole } from "./numbers.js";
 
-// No Math.trunc here or elsewhere: the site's minifier makes it `| 0`, which keeps 32 bits.
 export const LARGEST_SEED = 2 ** 32 - 1;
 
 export const TOP_P = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
@@ -15,10 +15,6 @@ export const degrees = (step, { low, decade }) => (step < low ? 0 : Math.max(0.0
 /** @type {(temperature: number, steps: Steps) => number} */
 export const stepOf = (temperature, { low, high, decade }) =>
   Math.min(high, Math.max(low - 1, Math.round(Math.log10(temperature) * decade)));
-
-// The whole number nearest below what a field says, between two bounds; the lower one where it says none.
-/** @type {(text: string, low: number, high: number) => number} */
-export const whole = (text, low, high) => Math.min(high, Math.max(low, Math.floor(Number(text)) || 0));
 
 // `set` takes a step, and returns what to say of it.
 /** @type {(parent: Element, name: string, low: number, high: number, start: number, set: (step: number) => string) => void} */

@@ -1,0 +1,8 @@
+// Small things about whole numbers.
+
+// No Math.trunc here or elsewhere: the site's minifier makes it `| 0`, which keeps 32 bits.
+// The whole number nearest below what a field says, between two bounds; the lower one where it says none.
+/** @type {(text: string, low: number, high: number) => number} */
+export const whole = (text, low, high) => Math.min(high, Math.max(low, Math.floor(Number(text)) || 0));
+
+export const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
