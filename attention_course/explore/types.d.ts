@@ -229,6 +229,16 @@ export type TranslationSight = {
   logits: Float32Array; // of each word, and of the next unless done
   intactLogits: Float32Array; // the same without the changes
 };
+// What the reader has chosen, as a link carries it.
+export type Translating = {
+  text: string; // the sentence as it was typed
+  written: number[];
+  forced: number[]; // places of words that the reader chose
+  selected: number;
+  changes: TranslatorChanges;
+  block: number; // whose weights are shown, counted from 1; 0 is all of them
+  head: number;
+};
 export type TranslatorData = {
   alt: string;
   text: string;

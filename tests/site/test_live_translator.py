@@ -1,9 +1,12 @@
 """The live translator: its numbers beside PyTorch's, and what a reader can do with it."""
 
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
 import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted, bundle_live, write_pages
+from PIL import Image
 from playwright.sync_api import expect
 from serving import serving
 from test_explorers import show  # noqa: F401
@@ -196,7 +199,7 @@ def test_what_is_said(open_translator):
     live.wait_for(source=encode(OTHER), writing=False)
     other = " ".join(VOCABULARY[symbol] for symbol in live.state["written"])
     expect(live.said).to_contain_text(f"The translation is “{other}”.")
-    assert page.locator("[role=status]").count() == 0
+    assert page.locator("[role=status]:not(:empty)").count() == 0
 
 
 def test_a_chosen_word_shows_where_the_model_looked(open_translator, model):
@@ -375,6 +378,139 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_translator, model
             hook.remove()
     page.get_by_role("button", name="As it was trained").click()
     live.wait_for(changes=INTACT)
+
+
+def copied(page):
+    """The link that the button hands out."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link to this").click()
+    page.locator(".course-live-status", has_text="Link copied.").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def damage(link):
+    """Fragments that no page would write, made of one that a page wrote."""
+    told = dict(parse_qsl(urlsplit(link).fragment))
+    wrong = {
+        "translate": ["", "the zebra", "cat " * 14],
+        "written": [told["written"] + " le le", "zebra", ". le"],
+        "forced": ["14", "x"],
+        "word": ["0", "99", "two"],
+        "off": ["9.1", "1"],
+        "encoder": ["3"],
+        "head": ["5"],
+    }
+    changed = [{**told, name: value} for name, values in wrong.items() for value in values]
+    return [urlencode(one) for one in [*changed, {"translate": TEXT}]]
+
+
+def test_a_link_restores_what_was_seen(open_translator):
+    """In a fresh page: sentence, words, choices and what is off; a damaged one is said, and changes nothing."""
+    page, live = open_translator()
+    text = "“The cat, often, sees a dog.”"
+    live.text.fill(text)
+    live.wait_for(source=encode("the cat often sees a dog."), writing=False)
+    live.written.nth(2).click()
+    page.locator(".course-live-instead button").nth(7).click()
+    live.wait_for(forced=[2], selected=2, writing=False)
+    for name in ("encoder block 2", "decoder block 1"):
+        page.get_by_role("checkbox", name=name, exact=True).click()
+    off = page.get_by_role("group", name="decoder block 2").get_by_role("checkbox", name="head 3", exact=True)
+    off.click()
+    page.get_by_role("button", name="Take back", exact=True).click()
+    live.written.nth(4).click()
+    live.block.select_option(label="all")
+    page.locator(".course-live-section select").nth(1).select_option(label="head 3")
+    seen = live.wait_for(
+        changes={"heads": [[], [2]], "encoder": [1], "decoder": [0]}, selected=4, block=0, head=3, forced=[2]
+    )
+    assert len(seen["written"]) == LIMIT - 1
+    weights, logits, link = live.weights, live.logits(), copied(page)
+    assert link.startswith(f"{page.url}#translate=") and link.endswith("&word=5")
+
+    fresh = page.context.new_page()
+    fresh.add_init_script(  # something above that grows when all has loaded
+        "addEventListener('load', () => { document.querySelector('h1').style.height = '900px'; })"
+    )
+    fresh.goto(link)
+    again = Live(fresh)
+    assert again.state == seen
+    np.testing.assert_array_equal(again.weights, weights)
+    np.testing.assert_array_equal(again.logits(), logits)
+    assert again.text.input_value() == text
+    assert [box.is_checked() for box in fresh.get_by_role("checkbox").all()].count(False) == 3
+    assert not fresh.get_by_role("checkbox", name="encoder block 2").is_checked()
+    assert fresh.evaluate("Math.abs(document.querySelector('.course-live').getBoundingClientRect().top) < 100")
+
+    said = fresh.locator(".course-live > [role=status]")
+    for fragment in damage(link):
+        fresh.evaluate("fragment => { location.hash = fragment; }", fragment)
+        expect(said).to_have_text("This link could not be read.")
+        fresh.locator(".course-live-cost").click()  # the reader goes on
+        assert said.inner_text() == "" and fresh.evaluate("location.hash") == ""
+    for foreign in ("top", "live=cat", "transl%E9"):
+        fresh.evaluate("fragment => { location.hash = fragment; }", foreign)
+        fresh.locator(".course-live-cost").click()
+        assert said.inner_text() == "" and fresh.evaluate("location.hash") == f"#{foreign}"
+    assert again.state == seen
+    other = link.split("#")[1].replace("&word=5", "&utm_source=x&__proto__=1&word=1")
+    fresh.evaluate("fragment => { location.hash = fragment; }", other)  # an address that is typed in the same page
+    again.wait_for(selected=0, written=seen["written"])
+    again.text.fill("zebra")
+    fresh.get_by_role("button", name="Copy link to this").click()
+    expect(fresh.locator(".course-live-status")).to_contain_text("with the text that the model has read last")
+    fresh.close()
+    assert page.errors == []
+
+
+def test_a_picture_is_saved(open_translator, scheme, tmp_path):
+    """Its size, its ground, its ink and its words; more below when maps are on show; nothing is cut off."""
+    page, live = open_translator(scheme=scheme)
+    page.evaluate(DRAWN)
+    live.written.nth(2).click()
+    page.locator(".course-live-instead button").nth(7).click()
+    live.wait_for(forced=[2], writing=False)
+    page.get_by_role("checkbox", name="encoder block 2").click()
+    live.wait_for(changes=INTACT | {"encoder": [1]})
+    heights = []
+    for opened in (True, False):
+        page.evaluate("open => { document.querySelectorAll('.course-live-section')[1].open = open; }", opened)
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save as picture").click()
+        assert download.value.suggested_filename == "translation-the-black-cat-does-not-love-a-small-bee.png"
+        download.value.save_as(tmp_path / "picture.png")
+        picture = np.asarray(Image.open(tmp_path / "picture.png").convert("RGB")).astype(int)
+        heights.append(picture.shape[0])
+        assert picture.shape[1] == 680
+        ground = picture[2, 2]
+        assert (ground.mean() > 200) == (scheme == "light")
+        assert ((abs(picture - ground).max(-1) > 100).mean(0) > 0)[20:300].mean() > 0.5  # words stand there
+    assert heights[0] > heights[1] + 100 and 400 < heights[1] < 700
+    drawn = page.evaluate("window.drawn")
+    words = [word for word, _ in drawn]
+    for symbol in (*encode(TEXT), *live.state["written"]):
+        assert VOCABULARY[symbol] in words
+    assert {"Off: encoder block 2.", "Dashed: chosen by the reader.", "The likeliest words at place 3:"} < set(words)
+    assert words.count("map") == 2 * 4  # each picture is drawn twice, and the second has no maps
+    assert all(right <= 660 for _, right in drawn)
+    assert page.errors == []
+
+
+# Keeps what is drawn: its words or "map", and where it ends at the right.
+DRAWN = """() => {
+  const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
+  window.drawn = [];
+  Object.assign(CanvasRenderingContext2D.prototype, {
+    fillText(text, x, ...rest) {
+      if (!this.canvas.isConnected) window.drawn.push([text, x + this.measureText(text).width]);
+      fillText.call(this, text, x, ...rest);
+    },
+    drawImage(image, x, y, width, ...rest) {
+      if (image.isConnected) window.drawn.push(["map", x + width]);
+      drawImage.call(this, image, x, y, width, ...rest);
+    },
+  });
+}"""
 
 
 def test_weights_are_loaded_when_the_reader_comes(show, model):  # noqa: F811

@@ -5,6 +5,7 @@ import { make } from "../parts/dom.js";
 import { makeCheck, without } from "./checks.js";
 import { softmax } from "./layers.js";
 import { makeButton } from "./controls.js";
+import { range } from "./numbers.js";
 import { noTranslatorChanges } from "./translation.js";
 
 // The product of the probabilities of all that is written.
@@ -29,9 +30,19 @@ export const tellRates = ({ vocabulary, sizes }, { written, changes, logits, int
   return `The model gives these words, together, a probability of ${now}${beside}.`;
 };
 
-/** @type {(parent: Element, data: TranslatorData, change: (changes: TranslatorChanges) => void) => void} */
-export const makeOmissions = (parent, { sizes }, change) => {
-  let changes = noTranslatorChanges(sizes);
+// What is taken out, or nothing.
+/** @type {(changes: TranslatorChanges) => string} */
+export const tellOut = ({ heads, encoder, decoder }) => {
+  const out = [
+    ...encoder.map((block) => `encoder block ${block + 1}`),
+    ...decoder.map((block) => `decoder block ${block + 1}`),
+    ...heads.flatMap((off, block) => off.map((head) => `decoder block ${block + 1} head ${head + 1}`)),
+  ];
+  return out.length ? `Off: ${out.join(", ")}.` : "";
+};
+
+/** @type {(parent: Element, data: TranslatorData, changes: TranslatorChanges, change: (changes: TranslatorChanges) => void) => void} */
+export const makeOmissions = (parent, { sizes }, changes, change) => {
   const set = (/** @type {Partial<TranslatorChanges>} */ what) => change((changes = { ...changes, ...what }));
   const makeLine = (/** @type {string} */ name) => {
     const line = make(parent, "div", "course-live-line");
@@ -39,18 +50,21 @@ export const makeOmissions = (parent, { sizes }, change) => {
     line.setAttribute("aria-label", name);
     return line;
   };
-  const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
   make(parent, "p", "", "Untick a part to switch it off. The heads are those of the cross-attention.");
   const encoder = makeLine("encoder");
   const checks = range(sizes.blocks).map((b) =>
-    makeCheck(encoder, `encoder block ${b + 1}`, true, (on) => set({ encoder: without(changes.encoder, b, on) })),
+    makeCheck(encoder, `encoder block ${b + 1}`, !changes.encoder.includes(b), (on) =>
+      set({ encoder: without(changes.encoder, b, on) }),
+    ),
   );
   for (const b of range(sizes.blocks)) {
     const line = makeLine(`decoder block ${b + 1}, with the heads of its cross-attention`);
     checks.push(
-      makeCheck(line, `decoder block ${b + 1}`, true, (on) => set({ decoder: without(changes.decoder, b, on) })),
+      makeCheck(line, `decoder block ${b + 1}`, !changes.decoder.includes(b), (on) =>
+        set({ decoder: without(changes.decoder, b, on) }),
+      ),
       ...range(sizes.heads).map((h) =>
-        makeCheck(line, `head ${h + 1}`, true, (on) =>
+        makeCheck(line, `head ${h + 1}`, !changes.heads[b].includes(h), (on) =>
           set({ heads: changes.heads.map((off, i) => (i === b ? without(off, h, on) : off)) }),
         ),
       ),

@@ -4,7 +4,7 @@
 import { make } from "../parts/dom.js";
 import { moveByKeys } from "./keys.js";
 
-const STRONGEST = 3; // lines from the chosen word; each other word has one
+export const STRONGEST = 3; // lines from the chosen word; each other word has one
 const SVG = "http://www.w3.org/2000/svg";
 
 // The places of the largest weights, largest first.

@@ -29,7 +29,7 @@ export const showWord = (word) => {
 
 // What is wrong, and the unknown words to be named after it.
 /** @type {(data: TranslatorData, words: string[]) => { fault: string, unknown: string[] }} */
-const findFault = ({ words: known, limit }, words) => {
+export const findFault = ({ words: known, limit }, words) => {
   const unknown = [...new Set(words)].filter((word) => !known.includes(word));
   if (unknown.length) return { fault: "The model does not know ", unknown };
   if (words.length > limit) return { fault: "The sentence is too long", unknown };
@@ -60,14 +60,14 @@ export const addWord = (end, text, word) => {
   return `${open} ${word}`.trim() + (open === trimmed ? "" : end);
 };
 
-// Hands over the words, or what is wrong with them.
-/** @type {(parent: Element, data: TranslatorData, take: (words: string[], fault: string) => void) => void} */
-export const makeSentence = (parent, data, take) => {
+// Hands over the words, or what is wrong with them, and the text that they are of; at once those of the first text.
+/** @type {(parent: Element, data: TranslatorData, first: string, take: (words: string[], fault: string, text: string) => void) => void} */
+export const makeSentence = (parent, data, first, take) => {
   const box = make(parent, "div", "course-live-text");
   const label = make(box, "label");
   make(label, "span", "", "Your sentence");
   const input = make(label, "input");
-  [input.type, input.value, input.spellcheck] = ["text", data.text, false];
+  [input.type, input.value, input.spellcheck] = ["text", first, false];
   [input.autocapitalize, input.autocomplete] = ["off", "off"];
   const count = make(box, "p", "course-live-note");
   const examples = [data.text, ...data.examples];
@@ -85,7 +85,7 @@ export const makeSentence = (parent, data, take) => {
     input.setAttribute("aria-invalid", String(fault !== ""));
     // The menu shows the example that stands in the field, so that after other words it can be chosen again.
     menu.selectedIndex = examples.indexOf(input.value) + 1;
-    take(words, fault);
+    take(words, fault, input.value);
   };
   const set = (/** @type {string} */ text) => {
     input.value = text;
