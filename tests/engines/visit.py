@@ -11,9 +11,9 @@ WORDS = ".course-term"
 
 OPEN_VIEWS = "document.querySelectorAll('.course-explorer details').forEach((box) => { box.open = true; })"
 
-# A model that has been loaded makes its sliders, and then its first answer.
-READY = """[...document.querySelectorAll(".course-explorer")].every((box) =>
-  !box.querySelector("input[type=range]") || Boolean(box.querySelector(".course-explorer-view").explorer))"""
+# Live models load when they are seen: what stands below them moves, and their sliders come.
+MODELS = ".course-live"
+LOADED = f"[...document.querySelectorAll({MODELS!r})].every((view) => view.explorer)"
 
 # What a view says it shows, and what it shows.
 SHOWN = """(() => {{
@@ -53,10 +53,10 @@ class Visit:
 
 def look_at(engine) -> Visit:
     """Do everything on the page that is open."""
-    checks = answer_checks(engine)  # first: they cover outputs
+    load_models(engine)
+    checks = answer_checks(engine)  # before folds: they cover outputs
     folds = open_folds(engine)
     engine.evaluate(OPEN_VIEWS)  # no key reaches a slider in a closed fold
-    wait_for(engine, READY)
     sliders = [name for index in range(count(engine, SLIDERS)) for name in move_slider(engine, index)]
     buttons = [name for index in range(count(engine, PLAY)) for name in press_play(engine, index)]
     return Visit(
@@ -84,11 +84,14 @@ def count(engine, selector: str) -> int:
     return engine.evaluate(f"document.querySelectorAll({selector!r}).length")
 
 
-def wait_for(engine, condition: str) -> None:
-    """Wait until it holds, at most twenty seconds."""
+def load_models(engine) -> None:
+    """Scroll to each live model, and wait until all have answered, at most twenty seconds."""
+    for index in range(count(engine, MODELS)):
+        engine.evaluate(f"document.querySelectorAll({MODELS!r})[{index}].scrollIntoView()")
+        time.sleep(0.1)  # the page says what is seen once a frame
     deadline = time.monotonic() + 20
-    while not engine.evaluate(condition):
-        assert time.monotonic() < deadline, f"never so: {condition}"
+    while not engine.evaluate(LOADED):
+        assert time.monotonic() < deadline, "a live model did not answer"
         time.sleep(0.05)
 
 
