@@ -13,7 +13,7 @@ OPEN_VIEWS = "document.querySelectorAll('.course-explorer details').forEach((box
 
 # Live models load when they are seen: what stands below them moves, and their sliders come.
 MODELS = ".course-live"
-LOADED = f"[...document.querySelectorAll({MODELS!r})].every((view) => view.explorer)"
+LOADED = f"[...document.querySelectorAll({MODELS!r})].every((view) => view.explorer || !view.offsetParent)"
 
 # What a view says it shows, and what it shows.
 SHOWN = """(() => {{
@@ -55,6 +55,7 @@ def look_at(engine) -> Visit:
     """Do everything on the page that is open."""
     load_models(engine)
     checks = answer_checks(engine)  # before folds: they cover outputs
+    load_models(engine)  # and what was covered
     folds = open_folds(engine)
     engine.evaluate(OPEN_VIEWS)  # no key reaches a slider in a closed fold
     sliders = [name for index in range(count(engine, SLIDERS)) for name in move_slider(engine, index)]
