@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from bare_page import bare_page
+from PIL import Image
 from visits import ROOT
 
 from attention_course.explore.explorer import VIEWS
@@ -40,6 +41,19 @@ def write_pages(folder: Path, explorers: list) -> None:
         page = bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme)
         # Before the script that mounts: it looks for what these have left.
         (folder / f"{theme}.html").write_text(page.replace("<script", "\n".join([*head, "<script"]), 1))
+
+
+def save_picture(page, scheme: str, folder: Path) -> tuple[str, int]:
+    """Save the picture of the page's live model, in the page's colours and with words in it: its name and height."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as picture").click()
+    download.value.save_as(folder / "picture.png")
+    picture = np.asarray(Image.open(folder / "picture.png").convert("RGB")).astype(int)
+    assert picture.shape[1] == 680
+    ground = picture[2, 2]
+    assert (ground.mean() > 200) == (scheme == "light")
+    assert ((abs(picture - ground).max(-1) > 100).mean(0) > 0)[20:300].mean() > 0.5  # words stand there
+    return download.value.suggested_filename, picture.shape[0]
 
 
 class Mounted:

@@ -14,6 +14,7 @@ import { readColours } from "./parts/maps.js";
 import { makePanels, nameOf } from "./parts/panels.js";
 import { drawPicture } from "./parts/picture.js";
 import { save } from "./parts/save.js";
+import { watchSurroundings } from "./parts/surroundings.js";
 
 const LOWEST = 0.05;
 const HIGHEST = 10;
@@ -129,27 +130,17 @@ const render = ({ model, el }) => {
     colours = readColours(root);
     draw();
   };
-  // Pages and Jupyter switch between light and dark by an attribute.
-  const theme = new MutationObserver(recolour);
-  for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
-  let width = 0;
-  const fit = () => {
-    if (root.clientWidth === width) return;
-    width = root.clientWidth;
+  const unwatch = watchSurroundings(root, recolour, () => {
     colours = readColours(root);
     layout();
-  };
-  // In the next frame: a layout inside the observer changes what it observes, which Firefox calls an error.
-  const size = new ResizeObserver(() => requestAnimationFrame(fit));
-  size.observe(root);
+  });
   const names = ["temperature", "layer", "head", "heads", "mask", "gold"].map((name) => `change:${name}`);
   names.forEach((name) => model.on(name, draw));
   layout();
   return () => {
     names.forEach((name) => model.off(name, draw));
     clearTimeout(sentence);
-    theme.disconnect();
-    size.disconnect();
+    unwatch();
   };
 };
 

@@ -2,6 +2,7 @@
 
 /** @import { Chosen, ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { watchSurroundings } from "../parts/surroundings.js";
 import { makeChanges, tellCost } from "./changes.js";
 import { without } from "./checks.js";
 import { FOLDS } from "./chosen.js";
@@ -160,22 +161,11 @@ export const start = (view, data, weights, chosen) => {
     heads.recolour();
     redraw();
   };
-  // Pages and Jupyter switch between light and dark by an attribute.
-  const theme = new MutationObserver(recolour);
-  for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
-  let width = root.clientWidth;
-  const fit = () => {
-    if (root.clientWidth === width) return;
-    width = root.clientWidth;
-    redraw();
-  };
-  const size = new ResizeObserver(() => requestAnimationFrame(fit));
-  size.observe(root);
+  const unwatch = watchSurroundings(root, recolour, redraw);
   return () => {
     writing = null;
     clearTimeout(sentence);
-    theme.disconnect();
-    size.disconnect();
+    unwatch();
     end();
     root.remove();
   };

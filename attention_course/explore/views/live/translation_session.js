@@ -2,6 +2,7 @@
 
 /** @import { Looks, Translating, TranslationSight, TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
+import { watchSurroundings } from "../parts/surroundings.js";
 import { enable, makeButton } from "./controls.js";
 import { makeHeads } from "./heads.js";
 import { makeHost } from "./host.js";
@@ -194,22 +195,11 @@ export const start = (view, data, weights, linked) => {
     heads.recolour();
     redraw();
   };
-  // Pages and Jupyter switch between light and dark by an attribute.
-  const theme = new MutationObserver(recolour);
-  for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
-  let width = root.clientWidth;
-  const fit = () => {
-    if (root.clientWidth === width) return;
-    width = root.clientWidth;
-    redraw();
-  };
-  const sizes = new ResizeObserver(() => requestAnimationFrame(fit));
-  sizes.observe(root);
+  const unwatch = watchSurroundings(root, recolour, redraw);
   return () => {
     acts++;
     clearTimeout(pause);
-    theme.disconnect();
-    sizes.disconnect();
+    unwatch();
     end();
     root.remove();
   };

@@ -1,0 +1,21 @@
+// What changes around a view: the page's colours, and the view's own width.
+
+/** @type {(root: HTMLElement, recolour: () => void, refit: () => void) => () => void} */
+export const watchSurroundings = (root, recolour, refit) => {
+  // Pages and Jupyter switch between light and dark by an attribute.
+  const theme = new MutationObserver(recolour);
+  for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
+  let width = root.clientWidth;
+  const fit = () => {
+    if (root.clientWidth === width) return;
+    width = root.clientWidth;
+    refit();
+  };
+  // In the next frame: a layout inside the observer changes what it observes, which Firefox calls an error.
+  const size = new ResizeObserver(() => requestAnimationFrame(fit));
+  size.observe(root);
+  return () => {
+    theme.disconnect();
+    size.disconnect();
+  };
+};
