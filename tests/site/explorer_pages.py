@@ -56,6 +56,17 @@ def save_picture(page, scheme: str, folder: Path) -> tuple[str, int]:
     return download.value.suggested_filename, picture.shape[0]
 
 
+def assert_follows_the_page(explorer: "Mounted") -> None:
+    """Its maps are drawn again when the page turns dark, and made smaller when it gets narrow."""
+    light = explorer.pixels()
+    explorer.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert explorer.pixels() != light
+    canvas = explorer.view.locator("canvas").first
+    wide = canvas.evaluate("canvas => canvas.width")
+    explorer.page.set_viewport_size({"width": 390, "height": 844})
+    explorer.page.wait_for_function("wide => document.querySelector('canvas').width < wide", arg=wide)
+
+
 class Mounted:
     """One explorer of a page, moved as a reader does."""
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, bundle_live, save_picture, write_pages
+from explorer_pages import Mounted, assert_follows_the_page, bundle_live, save_picture, write_pages
 from serving import serving
 from test_explorers import show  # noqa: F401
 from visits import run_axe
@@ -423,6 +423,10 @@ class HighExplorer:
 
     def _repr_html_(self):
         return '<svg width="10" height="2000" aria-hidden="true"></svg>'
+
+
+def test_maps_follow_the_page(open_model):
+    assert_follows_the_page(open_model(width="desktop")[1])
 
 
 def test_accessible_and_within_the_page(open_model, scheme, width):

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, save_picture, write_pages
+from explorer_pages import Mounted, assert_follows_the_page, save_picture, write_pages
 from playwright.sync_api import expect
 from serving import serving
 from test_explorers import show  # noqa: F401
@@ -513,6 +513,12 @@ def test_weights_are_loaded_when_the_reader_comes(show, model):  # noqa: F811
     page = show(explorer, java_script_enabled=False)
     assert "is translated as" in page.locator(".course-explorer-first").inner_text()
     assert page.locator(".course-explorer-first svg").is_visible()
+
+
+def test_maps_follow_the_page(open_translator):
+    live = open_translator(width="desktop")[1]
+    live.wait_for(writing=False)
+    assert_follows_the_page(live)
 
 
 def test_accessible_and_within_the_page(open_translator, scheme, width):
