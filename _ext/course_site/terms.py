@@ -36,11 +36,13 @@ SAID = {
 }
 # Pages that first use a word in another sense: a coin's heads, batch norm, a machine's warm-up.
 ANOTHER_SENSE = {
+    "chapters/circuits": {"context", "score"},
     "chapters/classifiers": {"value"},
     "chapters/efficient": {"context", "state"},
     "chapters/flash": {"state"},
     "chapters/interpretability": {"context", "score", "state"},
     "chapters/language_model": {"head"},
+    "chapters/limits": {"state"},
     "chapters/memory": {"state"},
     "chapters/order": {"batch"},
     "chapters/scale": {"head"},
