@@ -4,7 +4,7 @@ Scores take weights `(..., n, n)`, a row for each query, under a causal mask. Th
 weights `(batch, heads, n, n)` give a score for each head in each sequence.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import torch
@@ -95,9 +95,11 @@ def output_value(layer: MultiHeadAttention, head: int) -> Tensor:
     """What a head adds to the stream for a token it attends to fully, as one matrix `(d_model, d_model)`: x W_V W_O.
 
     Biases are left out. Elhage et al. 2021.
+
+    Raises:
+        IndexError: If there is no such head.
     """
-    part = _features(layer, head)
-    return layer.value_proj.weight[part].T @ layer.out_proj.weight[:, part].T
+    return layer.value_proj.weight[_shared(layer, head)].T @ layer.out_proj.weight[:, _features(layer, head)].T
 
 
 def query_key(layer: MultiHeadAttention, head: int) -> Tensor:
@@ -105,9 +107,12 @@ def query_key(layer: MultiHeadAttention, head: int) -> Tensor:
 
     Biases, and what the attention itself does to queries and keys, such as a rotation, are left out. Elhage et al.
     2021, with the scale.
+
+    Raises:
+        IndexError: If there is no such head.
     """
-    part = _features(layer, head)
-    return layer.query_proj.weight[part].T @ layer.key_proj.weight[part] / layer.d_head**0.5
+    query, key = layer.query_proj.weight[_features(layer, head)], layer.key_proj.weight[_shared(layer, head)]
+    return query.T @ key / layer.d_head**0.5
 
 
 def share_on_diagonal(circuit: Tensor) -> float:
@@ -126,7 +131,7 @@ def attention_layers(model: nn.Module) -> list[MultiHeadAttention]:
 
 @contextmanager
 def without_heads(layers: Sequence[MultiHeadAttention], heads: Iterable[tuple[int, int]]) -> Iterator[None]:
-    """Take heads away for a while (ablation): inside the `with`, they add nothing to the stream.
+    """Take heads away for a while (zero ablation): inside the `with`, they add nothing to the stream.
 
     Their rows of W_O, which are columns of `out_proj.weight`, are zero, so that nothing else changes. Biases stay.
 
@@ -149,8 +154,59 @@ def without_heads(layers: Sequence[MultiHeadAttention], heads: Iterable[tuple[in
                 layer.out_proj.weight.copy_(weight)
 
 
+@contextmanager
+def averaged_head(layer: MultiHeadAttention, head: int) -> Iterator[None]:
+    """Inside the `with`, a head says at every token what it says on average over tokens and batch (mean ablation).
+
+    Args:
+        layer: The head's layer.
+        head: Counted from 0.
+
+    Raises:
+        IndexError: If there is no such head.
+    """
+    part = _features(layer, head)
+
+    def average(module, inputs):
+        joined = inputs[0].clone()  # (batch, n, d_model)
+        joined[..., part] = joined[..., part].mean((0, 1))
+        return (joined,)
+
+    hook = layer.out_proj.register_forward_pre_hook(average)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@torch.no_grad()
+def head_ablation(answer: Callable[[], Tensor], layers: Sequence[MultiHeadAttention]) -> Tensor:
+    """What the answer loses if one head only says its average (`averaged_head`).
+
+    Args:
+        answer: Runs the model; returns `(batch,)`.
+        layers: Its attention layers, each with as many heads, for example `attention_layers(model)`.
+
+    Returns:
+        `(batch, n_layers, n_heads)`: the answer with all heads minus the answer without this one.
+    """
+    whole = answer()
+    lost = []
+    for layer in layers:
+        for head in range(layer.n_heads):
+            with averaged_head(layer, head):
+                lost.append(whole - answer())
+    return torch.stack(lost, 1).unflatten(1, (len(layers), -1))
+
+
 def _features(layer: MultiHeadAttention, head: int) -> slice:
     """Where a head stands among the joined heads."""
     if not 0 <= head < layer.n_heads:
         raise IndexError(f"head must lie in 0..{layer.n_heads - 1}, got {head}")
     return slice(head * layer.d_head, (head + 1) * layer.d_head)
+
+
+def _shared(layer: MultiHeadAttention, head: int) -> slice:
+    """Where the keys and values stand that a head reads, perhaps together with the other heads of its group."""
+    number = head * layer.n_kv_heads // layer.n_heads
+    return slice(number * layer.d_head, (number + 1) * layer.d_head)

@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
+from attention_course.circuits import head_ablation
 from attention_course.interpret import (
     attention_flow,
     erasure,
     gradient_times_input,
     gradients,
-    head_ablation,
     integrated_gradients,
     replacement,
     rollout,

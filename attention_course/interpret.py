@@ -1,11 +1,10 @@
-"""Methods that say which tokens an answer came from. They answer different questions: where weight goes, what a small
-change would do, what is missed when something is taken away."""
+"""Methods that give each token a score for an answer. They ask different questions: where weight goes, what a small
+change would do, what is missed when a token is taken away. (`circuits` takes heads away.)"""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 Answer = Callable[[Tensor], Tensor]
 """Takes embedded tokens `(batch, n, d_model)` to one number each, `(batch,)`: a logit, or a difference of two."""
@@ -40,7 +39,11 @@ def rollout(maps: list[Tensor]) -> Tensor:
 
     Returns:
         `(batch, n, n)`: row i says how the output at i divides over the input tokens.
+
+    Raises:
+        ValueError: If there are no maps.
     """
+    _need_maps(maps)
     product = with_residual(maps[0])
     for weights in maps[1:]:
         product = with_residual(weights) @ product
@@ -55,15 +58,27 @@ def attention_flow(maps: list[Tensor], query: int = -1) -> Tensor:
 
     Args:
         maps: As for `rollout`.
-        query: The output token to start from.
+        query: The output token to start from; from -n to n - 1, where -1 is the last.
 
     Returns:
         `(batch, n)`. The flows of different tokens are not shares of one whole: they need not sum to 1.
+
+    Raises:
+        ValueError: If there are no maps.
+        IndexError: If there is no such query.
     """
+    _need_maps(maps)
     layers = torch.stack([with_residual(weights) for weights in maps], 1)  # (batch, n_blocks, n, n)
-    query = query % layers.size(-1)
-    flows = [_flows(one.tolist(), query) for one in layers.detach().cpu()]
+    n = layers.size(-1)
+    if not -n <= query < n:
+        raise IndexError(f"query must lie in {-n}..{n - 1} for {n} tokens, got {query}")
+    flows = [_flows(one.tolist(), query % n) for one in layers.detach().cpu()]
     return torch.tensor(flows, dtype=layers.dtype, device=layers.device)
+
+
+def _need_maps(maps: list[Tensor]) -> None:
+    if not maps:
+        raise ValueError("maps must hold the weights of at least one block, got none")
 
 
 def _flows(layers: list[list[list[float]]], query: int) -> list[float]:
@@ -94,12 +109,18 @@ def gradients(answer: Answer, x: Tensor) -> Tensor:
         x: Embedded tokens `(batch, n, d_model)`.
 
     Returns:
-        `(batch, n, d_model)`. Its length along the last dimension is one score a token (Simonyan et al. 2013,
-        arXiv:1312.6034, for the pixels of images).
+        `(batch, n, d_model)`. Its length along the last dimension is one score a token, after Simonyan et al. 2013,
+        arXiv:1312.6034, who take the largest number of a pixel's colours.
+
+    Raises:
+        ValueError: If `answer` returns anything but one number an example.
     """
     x = x.detach().requires_grad_()
+    numbers = answer(x)
+    if numbers.shape != x.shape[:1]:
+        raise ValueError(f"answer must return one number an example, ({len(x)},), got {tuple(numbers.shape)}")
     # An example's answer depends on no other example, so the sum's gradient is each one's own.
-    (gradient,) = torch.autograd.grad(answer(x).sum(), x)
+    (gradient,) = torch.autograd.grad(numbers.sum(), x)
     return gradient
 
 
@@ -132,7 +153,12 @@ def integrated_gradients(answer: Answer, x: Tensor, baseline: Tensor, steps: int
 
     Returns:
         `(batch, n)`, with signs.
+
+    Raises:
+        ValueError: If there is no step.
     """
+    if steps < 1:
+        raise ValueError(f"steps must be 1 or more, got {steps}")
     difference = (x - baseline).detach()
     total = torch.zeros_like(difference)
     for step in range(steps):
@@ -145,7 +171,7 @@ def integrated_gradients(answer: Answer, x: Tensor, baseline: Tensor, steps: int
 
 @torch.no_grad()
 def erasure(answer: Callable[[Tensor, Tensor], Tensor], tokens: Tensor) -> Tensor:
-    """What the answer loses if one token is hidden from all others (Li et al. 2016, arXiv:1612.08220).
+    """What the answer loses if one token is hidden (after Li et al. 2016, arXiv:1612.08220).
 
     Args:
         answer: `answer(tokens, mask)` with a boolean mask `(batch, n)`, `True` = there; returns `(batch,)`.
@@ -206,45 +232,3 @@ def exchange(answer: Callable[[Tensor], Tensor], tokens: Tensor, kinds: Tensor) 
             realistic = kinds[tokens[:, place]] == kind
             turns[:, place] |= realistic & ((answer(changed) > 0) != said)
     return turns
-
-
-@contextmanager
-def without_head(layer: nn.Module, head: int) -> Iterator[None]:
-    """Inside, a head of a `MultiHeadAttention` says at every token what it says on average (mean ablation).
-
-    Args:
-        layer: With `n_heads` and `out_proj`.
-        head: Counted from 0.
-    """
-
-    def replace(module, inputs):
-        joined = inputs[0].clone()  # (batch, n, d_model)
-        heads = joined.unflatten(-1, (layer.n_heads, -1))  # a view of it
-        heads[:, :, head] = heads[:, :, head].mean((0, 1))
-        return (joined,)
-
-    hook = layer.out_proj.register_forward_pre_hook(replace)
-    try:
-        yield
-    finally:
-        hook.remove()
-
-
-@torch.no_grad()
-def head_ablation(answer: Callable[[], Tensor], layers: list[nn.Module]) -> Tensor:
-    """What the answer loses if one head is taken away.
-
-    Args:
-        answer: Runs the model; returns `(batch,)`.
-        layers: Its `MultiHeadAttention` layers, each with as many heads.
-
-    Returns:
-        `(batch, n_layers, n_heads)`: the answer with all heads minus the answer without this one.
-    """
-    whole = answer()
-    lost = []
-    for layer in layers:
-        for head in range(layer.n_heads):
-            with without_head(layer, head):
-                lost.append(whole - answer())
-    return torch.stack(lost, 1).unflatten(1, (len(layers), -1))

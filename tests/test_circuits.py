@@ -5,6 +5,7 @@ import torch
 
 from attention_course import MultiHeadAttention, circuits
 from attention_course.language_model import CausalLanguageModel
+from attention_course.transformer import Encoder
 
 N_SYMBOLS, LENGTH, PERIOD = 8, 12, 5
 
@@ -68,12 +69,15 @@ def layer():
     return MultiHeadAttention(12, 3, bias=False).double()
 
 
-def test_the_two_circuits_give_the_weights_and_the_output_of_the_layer(layer):
+@pytest.mark.parametrize("n_kv_heads", [4, 2, 1])
+def test_the_two_circuits_give_the_weights_and_the_output_of_the_layer(n_kv_heads):
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(12, 4, n_kv_heads, bias=False).double()
     tokens = torch.randn(1, 5, 12, dtype=torch.float64)
     output, weights = layer(tokens, causal=True, need_weights=True)
     hidden = torch.ones(5, 5, dtype=torch.bool).triu(1)
     added = 0
-    for head in range(3):
+    for head in range(4):
         scores = tokens[0] @ circuits.query_key(layer, head) @ tokens[0].T
         expected = scores.masked_fill(hidden, -torch.inf).softmax(-1)
         assert torch.allclose(expected, weights[0, head], atol=1e-12)
@@ -92,6 +96,56 @@ def test_without_heads_leaves_what_the_others_add_and_restores_the_layer(layer):
     with pytest.raises(IndexError, match=r"head must lie in 0..2, got 3"), removed:
         pass
     assert torch.equal(layer(tokens, causal=True, need_weights=True)[0], whole)
+
+
+def test_a_head_is_replaced_by_its_average_and_comes_back():
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(6, 3).double()
+    x = torch.randn(2, 4, 6, dtype=torch.float64)
+    heads = []
+    hook = layer.out_proj.register_forward_pre_hook(lambda module, inputs: heads.append(inputs[0].clone()))
+    whole, _ = layer(x)
+    hook.remove()
+    (joined,) = heads
+    joined[..., 2:4] = joined[..., 2:4].mean((0, 1))
+    expected = layer.out_proj(joined)  # outside, where no head is taken away
+    with circuits.averaged_head(layer, 1):
+        torch.testing.assert_close(layer(x)[0], expected)
+    assert torch.equal(layer(x)[0], whole)
+
+
+def test_a_head_comes_back_after_an_error_and_a_head_that_is_not_there_is_refused(layer):
+    x = torch.randn(2, 4, 12, dtype=torch.float64)
+    whole, _ = layer(x)
+    with pytest.raises(RuntimeError, match="in between"), circuits.averaged_head(layer, 1):
+        raise RuntimeError("in between")
+    for head in (3, -1):
+        averaged = circuits.averaged_head(layer, head)
+        with pytest.raises(IndexError, match=f"head must lie in 0..2, got {head}"), averaged:
+            pass
+        with pytest.raises(IndexError, match=f"head must lie in 0..2, got {head}"):
+            circuits.output_value(layer, head)
+        with pytest.raises(IndexError, match=f"head must lie in 0..2, got {head}"):
+            circuits.query_key(layer, head)
+    assert torch.equal(layer(x)[0], whole)
+
+
+def test_head_ablation_takes_the_heads_in_order():
+    torch.manual_seed(0)
+    encoder = Encoder(8, 2, 3)
+    x = torch.randn(4, 5, 8)
+    layers = [block.attention for block in encoder.blocks]
+
+    def answer():
+        return encoder(x)[0][:, -1, 0]
+
+    lost = circuits.head_ablation(answer, layers)
+    assert lost.shape == (4, 3, 2)
+    with torch.no_grad():
+        with circuits.averaged_head(layers[2], 1):
+            without = answer()
+        torch.testing.assert_close(lost[:, 2, 1], answer() - without)
+    assert lost.abs().amax(0).min() > 1e-4
 
 
 def test_the_attention_layers_of_a_model_come_in_order():

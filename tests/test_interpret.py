@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_course import MultiHeadAttention, comparison, interpret
+from attention_course import circuits, comparison, interpret
 from attention_course.transformer import Encoder
 
 SEED = torch.Generator().manual_seed(0)
@@ -85,6 +85,18 @@ def test_flow_through_three_blocks_is_that_of_another_library():
     assert interpret.attention_flow(maps)[0].tolist() == pytest.approx(expected, abs=1e-5)
 
 
+def test_a_query_that_is_not_there_and_a_model_without_maps_are_refused():
+    maps = random_maps(1)
+    same = interpret.attention_flow(maps, query=3), interpret.attention_flow(maps, query=-1)
+    assert torch.equal(*same)
+    for query in (4, -5):
+        with pytest.raises(IndexError, match=f"query must lie in -4..3 for 4 tokens, got {query}"):
+            interpret.attention_flow(maps, query=query)
+    for method in (interpret.rollout, interpret.attention_flow):
+        with pytest.raises(ValueError, match="maps must hold the weights of at least one block, got none"):
+            method([])
+
+
 # --- what a small change would do --------------------------------------------------------------
 
 
@@ -98,6 +110,13 @@ def test_gradient_times_input_is_exact_for_a_linear_answer():
     scores = interpret.gradient_times_input(linear, X)
     torch.testing.assert_close(scores, (X * SLOPES).sum(-1))
     torch.testing.assert_close(scores.sum(1), linear(X) - linear(0 * X))
+
+
+def test_an_answer_of_several_numbers_and_a_way_without_steps_are_refused():
+    with pytest.raises(ValueError, match=r"answer must return one number an example, \(2,\), got \(2, 5\)"):
+        interpret.gradients(lambda x: x.sum(-1), X)
+    with pytest.raises(ValueError, match="steps must be 1 or more, got 0"):
+        interpret.integrated_gradients(linear, X, BASELINE, steps=0)
 
 
 @pytest.mark.parametrize("steps", [1, 4])
@@ -167,40 +186,6 @@ def test_an_exchange_tries_only_words_of_the_same_kind_and_needs_the_answer_to_t
     assert turns.tolist() == [[True, True, False], [False, False, False]]
     turns = interpret.exchange(answer, torch.tensor([[1, 3, 2]]), kinds)
     assert turns.tolist() == [[True, True, False]]
-
-
-def test_a_head_is_replaced_by_its_average_and_comes_back():
-    torch.manual_seed(0)
-    layer = MultiHeadAttention(6, 3).double()
-    x = torch.randn(2, 4, 6, dtype=torch.float64)
-    heads = []
-    hook = layer.out_proj.register_forward_pre_hook(lambda module, inputs: heads.append(inputs[0].clone()))
-    whole, _ = layer(x)
-    hook.remove()
-    (joined,) = heads
-    joined[..., 2:4] = joined[..., 2:4].mean((0, 1))
-    expected = layer.out_proj(joined)  # outside, where no head is taken away
-    with interpret.without_head(layer, 1):
-        torch.testing.assert_close(layer(x)[0], expected)
-    assert torch.equal(layer(x)[0], whole)
-
-
-def test_head_ablation_takes_the_heads_in_order():
-    torch.manual_seed(0)
-    encoder = Encoder(8, 2, 3)
-    x = torch.randn(4, 5, 8)
-    layers = [block.attention for block in encoder.blocks]
-
-    def answer():
-        return encoder(x)[0][:, -1, 0]
-
-    lost = interpret.head_ablation(answer, layers)
-    assert lost.shape == (4, 3, 2)
-    with torch.no_grad():
-        with interpret.without_head(layers[2], 1):
-            without = answer()
-        torch.testing.assert_close(lost[:, 2, 1], answer() - without)
-    assert lost.abs().amax(0).min() > 1e-4
 
 
 # --- Captum ------------------------------------------------------------------------------------
@@ -273,6 +258,6 @@ def test_every_method_is_called_as_it_is_meant():
     mask[:, 2] = False
     hidden = (answer(x) - model.read(x, mask)[0]).abs()
     torch.testing.assert_close(scores["token hidden"][:, 2], hidden)
-    missed = interpret.head_ablation(lambda: answer(x), [block.attention for block in model.encoder.blocks]).abs()
+    missed = circuits.head_ablation(lambda: answer(x), [block.attention for block in model.encoder.blocks]).abs()
     by_hand = sum(missed[:, b, h, None] * maps[b][:, h, -1] for b in range(2) for h in range(2))
     torch.testing.assert_close(scores["head ablation"], by_hand)
