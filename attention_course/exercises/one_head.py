@@ -1,4 +1,4 @@
-"""Exercises of the page "Why one head cannot answer two questions"."""
+"""Exercises of the page "Why one head is not enough"."""
 
 import torch
 import torch.nn.functional as F
