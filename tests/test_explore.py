@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import torch
 from bs4 import BeautifulSoup
+from matplotlib.figure import Figure
 
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
 
@@ -222,6 +223,19 @@ def test_frames_are_the_smaller_of_two_formats():
     assert line.startswith("data:image/svg+xml;base64,")
     (noise, _) = payload(explore_frames(draw_noise, {"seed": [0, 1]}, alt="noise"))["values"]["data"]["frames"]
     assert noise.startswith("data:image/webp;base64,")
+
+
+def test_frames_behind_one_that_is_smaller_in_pixels_are_not_drawn_as_svg_too(monkeypatch):
+    savefig, formats = Figure.savefig, []
+
+    def spy(figure, file, *, format, **options):
+        formats.append(format)
+        savefig(figure, file, format=format, **options)
+
+    monkeypatch.setattr(Figure, "savefig", spy)
+    frames = payload(explore_frames(draw_noise, {"seed": [0, 1, 2]}, alt="noise"))["values"]["data"]["frames"]
+    assert formats == ["svg", "webp", "webp", "webp"]
+    assert len(set(frames)) == 3
 
 
 def test_frames_run_over_the_grid_with_the_last_slider_fastest():

@@ -15,6 +15,11 @@ from attention_course.explore.explorer import Explorer
 
 TRAITS = ("first", "second")
 MOST_FRAMES = 200
+# How to save a figure, in the formats that browsers draw.
+FORMATS = {
+    "svg+xml": {"format": "svg", "metadata": {"Date": None}},
+    "webp": {"format": "webp", "dpi": 144, "pil_kwargs": {"lossless": True}},
+}
 
 
 def explore_frames(
@@ -38,7 +43,11 @@ def explore_frames(
             are more than 200 frames, or the function draws nothing.
     """
     labels = _check_grid(grid, label)
-    frames = [_frame(function, dict(zip(grid, values, strict=True))) for values in itertools.product(*grid.values())]
+    frames, kinds = [], tuple(FORMATS)
+    for values in itertools.product(*grid.values()):
+        frames.append(_frame(function, dict(zip(grid, values, strict=True)), kinds))
+        if frames[0].startswith("data:image/webp"):
+            kinds = ("webp",)  # the others are like the first: drawing them as SVG too would take twice as long
     sliders = [(name, labels[name], [_text(value) for value in values]) for name, values in grid.items()]
     return _explorer(frames, sliders, None, alt)
 
@@ -120,7 +129,7 @@ def _text(value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _frame(function: Callable, values: dict) -> str:
+def _frame(function: Callable, values: dict, kinds: Sequence[str] = tuple(FORMATS)) -> str:
     """The picture that a function draws, as SVG or as a data URI; a figure is closed again."""
     before = set(plt.get_fignums())
     drawn = function(**values)
@@ -131,20 +140,19 @@ def _frame(function: Callable, values: dict) -> str:
     if not isinstance(figure, Figure) and not opened:
         called = ", ".join(f"{name}={value!r}" for name, value in values.items())
         raise ValueError(f"function must return a diagram or draw a figure, but function({called}) did neither")
-    picture = _encode(figure if isinstance(figure, Figure) else plt.figure(opened[-1]))
+    picture = _encode(figure if isinstance(figure, Figure) else plt.figure(opened[-1]), kinds)
     for number in opened:
         plt.close(number)
     return picture
 
 
-def _encode(figure: Figure) -> str:
-    """A figure as SVG or as lossless WebP, whichever is smaller, in a data URI."""
+def _encode(figure: Figure, kinds: Sequence[str] = tuple(FORMATS)) -> str:
+    """A figure in whichever of the formats is the smallest, in a data URI."""
     # The same figure gives the same bytes, whenever it is drawn.
     with plt.rc_context({"svg.hashsalt": "explorer"}):
-        svg = _save(figure, format="svg", metadata={"Date": None})
-    webp = _save(figure, format="webp", dpi=144, pil_kwargs={"lossless": True})
-    kind, picture = ("svg+xml", svg) if len(svg) <= len(webp) else ("webp", webp)
-    return f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
+        pictures = {kind: _save(figure, **FORMATS[kind]) for kind in kinds}
+    kind = min(pictures, key=lambda kind: len(pictures[kind]))
+    return f"data:image/{kind};base64,{base64.b64encode(pictures[kind]).decode()}"
 
 
 def _save(figure: Figure, **options) -> bytes:
