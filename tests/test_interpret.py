@@ -186,6 +186,8 @@ def test_an_exchange_tries_only_words_of_the_same_kind_and_needs_the_answer_to_t
     assert turns.tolist() == [[True, True, False], [False, False, False]]
     turns = interpret.exchange(answer, torch.tensor([[1, 3, 2]]), kinds)
     assert turns.tolist() == [[True, True, False]]
+    was_equal = interpret.exchange(answer, torch.tensor([[0, 3, 5]]), kinds)
+    assert was_equal.tolist() == [[True, True, False]]
 
 
 # --- Captum ------------------------------------------------------------------------------------
@@ -241,7 +243,7 @@ def test_every_method_is_called_as_it_is_meant():
     model, tokens = Reader(), torch.randint(7, (3, 5), generator=SEED)
     x = model.embedding(tokens).detach()
     maps = model.read(x)[1]
-    baseline = torch.zeros_like(x)
+    baseline = x.mean((0, 1)).expand_as(x)
     scores = comparison.every_method(model, tokens, baseline)
     assert all(score.shape == (3, 5) and (score >= 0).all() for score in scores.values())
 
@@ -252,7 +254,11 @@ def test_every_method_is_called_as_it_is_meant():
     torch.testing.assert_close(scores["weights, last block"], maps[1].mean(1)[:, -1])
     torch.testing.assert_close(scores["weights, all blocks"], (maps[0] + maps[1]).mean(1)[:, -1] / 2)
     torch.testing.assert_close(scores["rollout"], interpret.rollout(maps)[:, -1])
+    torch.testing.assert_close(scores["flow"], interpret.attention_flow(maps, query=4))
     torch.testing.assert_close(scores["gradient"], interpret.gradients(answer, x).norm(dim=-1))
+    torch.testing.assert_close(scores["gradient × input"], interpret.gradient_times_input(answer, x).abs())
+    gathered = interpret.integrated_gradients(answer, x, baseline).abs()
+    torch.testing.assert_close(scores["integrated gradients"], gathered)
     torch.testing.assert_close(scores["token replaced"], interpret.replacement(answer, x, baseline).abs())
     mask = torch.ones_like(tokens, dtype=torch.bool)
     mask[:, 2] = False
