@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = parse_toc_yaml(ROOT / "_toc.yml")
 NOTEBOOKS = [f"{page}.ipynb" for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
 CHAPTERS = [name for name in NOTEBOOKS if name.startswith("chapters/")]
+IN_ORDER = [str(page) for part in PAGES.root.subtrees for page in part.items if str(page).startswith("chapters/")]
 LESSONS = [f"chapters/{name}.ipynb" for name in sorted(IN_THE_NEW_FORM)]
 ARGUMENTS = {
     "name": NOTEBOOKS,
@@ -46,6 +47,12 @@ def root():
 @pytest.fixture(scope="session")
 def repository_url():
     return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
+
+
+@pytest.fixture
+def next_lesson(lesson):
+    """The notebook of the lesson that the table of contents has after this one."""
+    return f"{IN_ORDER[IN_ORDER.index(lesson.removesuffix('.ipynb')) + 1].removeprefix('chapters/')}.ipynb"
 
 
 @pytest.fixture

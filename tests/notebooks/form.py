@@ -51,6 +51,13 @@ def is_closed_well(headings):
     return headings[:2] == CLOSING[:2] and headings == [heading for heading in CLOSING if heading in headings]
 
 
+def led_to(notebook):
+    """The pages that the section on what is next links to."""
+    return [
+        page for part in parts(notebook) if part.section == "Next" for page in re.findall(r"\]\(([^)#]+)", part.text)
+    ]
+
+
 def malformed_exercise_headings(notebook):
     """Headings of exercises that do not say number, minutes and difficulty."""
     text = "\n\n".join(part.text for part in parts(notebook) if part.section == EXERCISES)

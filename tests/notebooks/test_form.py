@@ -5,6 +5,7 @@ from form import (
     closing_headings,
     hidden_lessons,
     is_closed_well,
+    led_to,
     malformed_exercise_headings,
     missing_kinds,
     mistakes_at_the_top,
@@ -18,6 +19,10 @@ def test_the_top_of_a_lesson(lesson, notebook):
 
 def test_a_lesson_closes_with_exercises_and_what_its_reader_can_do(lesson, notebook):
     assert is_closed_well(closing_headings(notebook)), closing_headings(notebook)
+
+
+def test_a_lesson_leads_to_the_next_one(lesson, notebook, next_lesson):
+    assert next_lesson in led_to(notebook)
 
 
 def test_exercises_say_their_number_minutes_and_difficulty(lesson, notebook):
