@@ -142,9 +142,11 @@ def test_head_ablation_takes_the_heads_in_order():
     lost = circuits.head_ablation(answer, layers)
     assert lost.shape == (4, 3, 2)
     with torch.no_grad():
-        with circuits.averaged_head(layers[2], 1):
-            without = answer()
-        torch.testing.assert_close(lost[:, 2, 1], answer() - without)
+        for number, layer in enumerate(layers):
+            for head in range(2):
+                with circuits.averaged_head(layer, head):
+                    without = answer()
+                torch.testing.assert_close(lost[:, number, head], answer() - without)
     assert lost.abs().amax(0).min() > 1e-4
 
 

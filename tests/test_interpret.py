@@ -211,9 +211,9 @@ def test_captum_gives_the_same():
 
 
 def test_the_share_found_counts_as_many_as_decide():
-    scores = torch.tensor([[9.0, 1, 8, 2], [9, 1, 8, 2]])
-    gold = torch.tensor([[True, True, False, False], [False, False, True, False]])
-    assert comparison.share_found(scores, gold).tolist() == [0.5, 0]
+    scores = torch.tensor([[9.0, 1, 8, 2], [9, 1, 8, 2], [9, 1, 8, 2]])
+    gold = torch.tensor([[True, True, False, False], [False, False, True, False], [True, False, True, True]])
+    assert comparison.share_found(scores, gold).tolist() == pytest.approx([0.5, 0, 1])
 
 
 def test_what_cannot_be_scored_is_named():
