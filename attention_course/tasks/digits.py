@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import torch
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from attention_course.tasks.batch import Batch
@@ -35,6 +33,10 @@ def handwritten_digits(test_share: float = 0.25, seed: int = 0) -> tuple[Digits,
     Returns:
         The digits for training, and those for testing.
     """
+    # Late: all tasks are imported together, and scikit-learn takes a second that most pages need not spend.
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
     images, labels = load_digits().images / 16, load_digits().target
     train, test = train_test_split(range(len(labels)), test_size=test_share, stratify=labels, random_state=seed)
     digits = Digits(torch.tensor(images, dtype=torch.float32), torch.tensor(labels))
