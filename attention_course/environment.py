@@ -8,8 +8,6 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from attention_course import plots
-
 Size = TypeVar("Size")
 
 
@@ -51,6 +49,9 @@ def setup(seed: int = 0) -> Environment:
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < (2, 5):
         raise RuntimeError(f"the course needs PyTorch 2.5 or newer, found {torch.__version__}")
+    # Late: whoever imports the package without drawing, as each process of a ring, does not wait for matplotlib.
+    from attention_course import plots
+
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
