@@ -41,17 +41,23 @@ const onPage = (makeEngine, sizes, packed) => {
  * @returns {Host<Question, Answer>}
  */
 const inWorker = (script, sizes, packed) => {
-  const worker = new Worker(script);
-  worker.postMessage({ sizes, packed });
+  /** @type {Worker | undefined} */
+  let worker;
+  const begin = () => {
+    worker = new Worker(script);
+    worker.postMessage({ sizes, packed });
+    return worker;
+  };
   const run = (/** @type {Question} */ question) =>
     /** @type {Promise<Answer>} */ (
       new Promise((done, fail) => {
+        worker ??= begin();
         worker.onmessage = ({ data }) => done(data);
         worker.onerror = fail;
         worker.postMessage(question);
       })
     );
-  return { run, end: () => worker.terminate() };
+  return { run, end: () => worker?.terminate() };
 };
 
 // The worker's side: first the model, then questions.
@@ -71,7 +77,8 @@ export const serve = (makeEngine) => {
   };
 };
 
-// Runs the model, one question at a time. Of those that wait only the newest stays; the others get null.
+// Runs the model, one question at a time. Of those that wait only the newest stays; the others get null, as do all once
+// it has ended.
 /**
  * @template Sizes, Question, Answer
  * @param {MakeEngine<Sizes, Question, Answer>} makeEngine
@@ -86,14 +93,25 @@ export const makeHost = (makeEngine, sizes, packed) => {
   /** @type {Promise<unknown>} */
   let running = Promise.resolve();
   let newest = 0;
+  let ended = false;
   const ask = async (/** @type {Question} */ question) => {
     const mine = ++newest;
     await running;
     if (mine !== newest) return null;
-    // Where a policy forbids workers, the page takes over.
-    const answer = host.run(question).catch(() => (host = here()).run(question));
+    // Where there can be no worker, or where it has failed, the page takes over.
+    const takeOver = () => {
+      host.end();
+      host = here();
+      return host.run(question);
+    };
+    const answer = host.run(question).catch(takeOver);
     running = answer;
-    return answer;
+    const given = await answer;
+    return ended ? null : given;
   };
-  return { ask, end: () => host.end() };
+  const end = () => {
+    ended = true;
+    host.end();
+  };
+  return { ask, end };
 };

@@ -1,6 +1,7 @@
 // Where a live model loads: when the reader comes to it, or follows a link to one of its states.
 
 import { make } from "../parts/dom.js";
+import { makeButton } from "./controls.js";
 import { followLinks } from "./fragment.js";
 import { load, whenSeen } from "./weights.js";
 
@@ -22,6 +23,9 @@ export const makeStage = (el, alt) => {
   const progress = make(root, "p", "course-live-note", "The model loads when you come here.");
   const fault = make(root, "p", "course-live-note");
   fault.setAttribute("role", "status");
+  let retry = () => {};
+  const again = makeButton(root, "Load the model again", () => retry());
+  again.hidden = true;
   let stop = () => {};
   let leave = () => {};
   let newest = 0; // of what was asked for: only the last may start
@@ -29,13 +33,20 @@ export const makeStage = (el, alt) => {
   /** @type {(checkpoint: string, begin: Begin, isLinked: boolean) => Promise<void>} */
   const open = async (checkpoint, begin, isLinked) => {
     const mine = ++newest;
+    retry = () => open(checkpoint, begin, isLinked);
     progress.textContent = "Loading the model …";
     const weights = await load(checkpoint).catch(() => null);
     if (mine !== newest) return;
-    progress.textContent = weights ? "" : "The model could not be loaded.";
+    progress.textContent = "";
+    fault.textContent = weights ? fault.textContent : "The model could not be loaded.";
+    root.removeAttribute("aria-busy");
+    if (weights && document.activeElement === again) {
+      root.tabIndex = -1; // takes the focus of the button, which goes
+      root.focus();
+    }
+    again.hidden = weights !== null;
     if (!weights) return;
     stop();
-    root.removeAttribute("aria-busy");
     el.querySelector(".course-explorer-first")?.remove();
     stop = begin(weights);
     if (!isLinked) return;

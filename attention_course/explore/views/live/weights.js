@@ -30,7 +30,10 @@ export const load = async (checkpoint) => {
     if (here) return done(here);
     const script = document.createElement("script");
     script.src = checkpoint;
-    script.onload = () => done(/** @type {string} */ (found()));
+    script.onload = () => {
+      const weights = found(); // none where a server answers with another page
+      return weights ? done(weights) : fail();
+    };
     script.onerror = fail;
     document.head.append(script);
   });

@@ -1,0 +1,111 @@
+"""Live models where something fails: a file that does not arrive, no worker, a view that has gone."""
+
+import json
+
+import pytest
+from explorer_pages import Mounted, write_pages
+from playwright.sync_api import expect
+from serving import serving
+from test_explorers import show  # noqa: F401
+from test_live_model import LIMIT, NOTEBOOK, START, TEXT, HighExplorer, trained  # noqa: F401
+
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
+from attention_course.explore.bundle import join
+from attention_course.explore.explorer import VIEWS
+
+
+@pytest.mark.parametrize("missing", [True, False])
+def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):  # noqa: F811
+    """Offline, or where a server answers with another page: it is said, and can be tried again."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat))
+    body = "void 0; // another page"
+    block = (lambda route: route.abort()) if missing else (lambda route: route.fulfill(body=body))
+    page.route("**/models/*", block)
+    view = page.locator(".course-live")
+    view.scroll_into_view_if_needed()
+    said = page.locator(".course-live > [role=status]")
+    again = page.get_by_role("button", name="Load the model again")
+    for _ in range(2):
+        expect(said).to_have_text("The model could not be loaded.")
+        assert view.get_attribute("aria-busy") is None  # or nobody would hear it
+        assert page.locator(".course-explorer-first").is_visible()
+        again.press("Enter")
+    expect(said).to_have_text("The model could not be loaded.")
+    page.unroute("**/models/*")
+    again.press("Enter")
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    assert said.inner_text() == "" and again.is_hidden()
+    assert view.evaluate("view => view === document.activeElement")
+    assert page.locator(".course-explorer-first").count() == 0
+    page.route("**/models/*", block)
+    menu = page.locator(".course-live-choice select")
+    menu.select_option(label="trained without the mask")
+    expect(said).to_have_text("The model could not be loaded.")
+    menu.select_option(label="trained with the mask")  # it is here
+    expect(again).to_be_hidden()
+    assert said.inner_text() == "" and Mounted(page).state["model"] == 0
+
+
+def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_path):  # noqa: F811
+    """In a frame that has no origin, as other pages embed one, `new Worker` throws."""
+    model, vocabulary = trained
+    write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.")])
+    frame = '<iframe sandbox="allow-scripts" src="light.html" width="700" height="1500"></iframe>'
+    (tmp_path / "outer.html").write_text(f"<!doctype html>{frame}")
+    with serving(tmp_path, "default-src *") as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/outer.html")
+        cost = page.frame_locator("iframe").locator(".course-live-cost")
+        expect(cost).to_contain_text("Average surprise")
+        page.close()
+
+
+def test_a_worker_that_fails_is_ended(show, trained):  # noqa: F811
+    """The page takes over, and does not keep the worker's memory."""
+    model, vocabulary = trained
+    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    assert len(page.workers) == 1
+    page.workers[0].evaluate("() => { globalThis.onmessage = () => { throw new Error('lost'); }; }")
+    page.get_by_label("Your text").fill("def")
+    expect(page.locator(".course-live-tokens button")).to_have_count(3)
+    for _ in range(100):
+        if not page.workers:
+            break
+        page.wait_for_timeout(25)
+    assert not page.workers
+
+
+def test_a_view_that_is_taken_away_draws_nothing(browser, trained, tmp_path):  # noqa: F811
+    """An answer that comes after it was ended is of no model on the page."""
+    model, vocabulary = trained
+    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    files = {
+        "index.html": NOTEBOOK,
+        "start.mjs": START,
+        "view.mjs": join(VIEWS / "model.js"),
+        "data.json": json.dumps(explorer.values["data"]),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    with serving(tmp_path) as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/index.html")
+        page.locator(".course-live-cost:not(:empty)").wait_for()
+        seen = page.evaluate(
+            """async () => {
+              const view = document.querySelector(".course-live");
+              const area = view.querySelector("textarea");
+              area.value = "another";
+              area.dispatchEvent(new Event("input"));
+              await null; // the model has begun
+              window.leave();
+              await new Promise((done) => setTimeout(done, 500));
+              return view.explorer.state.text;
+            }"""
+        )
+        assert seen == TEXT
+        page.close()
