@@ -83,6 +83,9 @@ def test_texts_and_vocabularies_that_do_not_fit_are_refused():
             explore_model(model, "abcd", texts[0], examples=texts[1], limit=4, alt="A model.")
     with pytest.raises(ValueError, match="limit must be at most 5, got 6"):
         explore_model(make(positions=LearnedPositions(5, 8)), "abcd", "ab", limit=6, alt="A model.")
+    for wrong in ("<pad>", "🙂", ""):  # the box would count and cut in another way than the model
+        with pytest.raises(ValueError, match=f"a browser counts as one each, got .'{wrong}'"):
+            explore_model(model, ["a", "b", "c", wrong], "ab", alt="A model.")
     other = CausalLanguageModel(3, 8, 2, 2)
     with pytest.raises(ValueError, match="vocabulary must have 3 different characters, got 4"):
         explore_model(model, "abcd", "ab", alt="A model.", unmasked=other)

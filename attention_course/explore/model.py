@@ -97,6 +97,8 @@ def _describe(model: CausalLanguageModel, vocabulary: Sequence[str], limit: int,
         "epsilon": model.norm.eps,
         "masked": masked,
     }
+    if wrong := [symbol for symbol in vocabulary if len(symbol.encode("utf-16-le", "surrogatepass")) != 2]:
+        raise ValueError(f"vocabulary must be characters that a browser counts as one each, got {wrong}")
     packed = half.pack(model)
     name = "trained with the mask" if masked else "trained without the mask"
     return {"name": name, "sizes": sizes, "checkpoint": packed["weights"], "shapes": packed["shapes"]}
