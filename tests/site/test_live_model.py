@@ -803,3 +803,16 @@ def test_weights_wait_until_the_page_has_loaded(show, trained):  # noqa: F811
     assert not any("/models/" in url for url in page.requests)
     page.evaluate("dispatchEvent(new Event('load'))")
     Live(page)
+
+
+def test_the_arrows_move_between_rows_of_characters(open_model):
+    """To the nearest in the row below and back, as in the translator's lists; one of them is a stop of the keyboard."""
+    page, live = open_model(width="phone")
+    tokens = page.locator(".course-live-tokens button")
+    columns = tokens.evaluate_all("all => all.filter((one) => one.offsetTop === all[0].offsetTop).length")
+    tokens.nth(3).click()
+    for key, token in (("ArrowDown", columns + 3), ("ArrowUp", 3), ("End", len(TEXT) - 1), ("Home", 0)):
+        page.keyboard.press(key)
+        assert live.state["selected"] == token
+        assert tokens.nth(token).evaluate("one => one === document.activeElement")
+        assert page.locator(".course-live-tokens button[tabindex='0']").count() == 1

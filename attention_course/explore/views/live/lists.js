@@ -1,4 +1,4 @@
-// Many buttons in rows, of which the keyboard reaches one: arrows and the ends go to another.
+// Many buttons in rows, of which the keyboard reaches one: arrows and the ends go to another, or choose it at once.
 
 /** @type {(button: HTMLElement) => number} */
 const middle = (button) => button.offsetLeft + button.offsetWidth / 2;
@@ -13,8 +13,8 @@ const findBeside = (buttons, from, way) => {
 };
 
 // Returns what brings the tab stop back to the first.
-/** @type {(box: HTMLElement) => () => void} */
-export const moveInRows = (box) => {
+/** @type {(box: HTMLElement, choose?: boolean) => () => void} */
+export const moveInRows = (box, choose = false) => {
   const all = () => /** @type {HTMLElement[]} */ ([...box.querySelectorAll("button:not([hidden])")]);
   /** @type {(stop: EventTarget | null | undefined) => void} */
   const put = (stop) => all().forEach((button) => (button.tabIndex = button === stop ? 0 : -1));
@@ -35,6 +35,7 @@ export const moveInRows = (box) => {
     if (!(event.key in moves)) return;
     event.preventDefault();
     moves[event.key]?.focus();
+    if (choose) moves[event.key]?.click();
   });
   return () => put(all()[0]);
 };

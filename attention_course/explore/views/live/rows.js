@@ -2,7 +2,7 @@
 
 /** @import { TranslationSight, TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
-import { moveByKeys } from "./keys.js";
+import { moveInRows } from "./lists.js";
 
 export const STRONGEST = 3; // lines from the chosen word; each other word has one
 const SVG = "http://www.w3.org/2000/svg";
@@ -42,7 +42,7 @@ export const makeRows = (parent, data, select) => {
     const word = [...target.children].findIndex((button) => button === clicked);
     if (word >= 0) select(word);
   });
-  moveByKeys(target);
+  moveInRows(target, true);
 
   /** @type {(from: Element, to: Element, weight: number, chosen: boolean) => void} */
   const connect = (from, to, weight, chosen) => {

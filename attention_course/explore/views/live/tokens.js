@@ -3,7 +3,7 @@
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
 import { makeButton } from "./controls.js";
-import { moveByKeys } from "./keys.js";
+import { moveInRows } from "./lists.js";
 import { nameOf, visible } from "./text.js";
 
 const MOST = 8; // bits, of one that is all blue
@@ -28,7 +28,7 @@ export const makeTokens = (parent, data, select) => {
   makeLegend(parent);
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
-  moveByKeys(box);
+  moveInRows(box, true);
   return ({ symbols, bits }, selected) => {
     while (buttons.length < symbols.length) {
       const token = buttons.length;
