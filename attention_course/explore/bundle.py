@@ -28,8 +28,7 @@ def join(path: Path) -> str:
 def page_script() -> str:
     """All views but those of live models, and what mounts each explorer of a page with the browser's own controls."""
     modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem not in LIVE)
-    mount = MOUNT.read_text(encoding="utf-8")
-    return "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", mount, "})();", ""])
+    return "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", join(MOUNT), "})();", ""])
 
 
 def live_script(view: str) -> str:

@@ -1,7 +1,8 @@
 // Mounts each explorer of a page: its view, given a small model in place of Jupyter's, and the browser's own controls.
 
-/** @import { Control, Kind, Kinds, Make, Model, Steps } from "../../types" */
+/** @import { Control, Kind, Kinds, Model, Steps } from "../../types" */
 /** @typedef {Model<Record<string, any>>} AnyModel */
+import { make } from "../parts/dom.js";
 
 // What a view knows of Jupyter's model.
 /** @type {(values: Record<string, any>) => AnyModel} */
@@ -22,22 +23,14 @@ const makeModel = (values) => {
   };
 };
 
-/** @type {Make} */
-const add = (parent, tag, name = "") => {
-  const element = document.createElement(tag);
-  element.className = name;
-  parent.append(element);
-  return element;
-};
-
 /** @type {(label: HTMLElement, control: Control, steps: Steps) => HTMLInputElement | HTMLSelectElement} */
 const makeInput = (label, control, steps) => {
   if (control.kind === "choice") {
-    const select = add(label, "select");
+    const select = make(label, "select");
     control.options.forEach((text, index) => select.add(new Option(text, String(index))));
     return select;
   }
-  const input = add(label, "input");
+  const input = make(label, "input");
   input.type = control.kind === "check" ? "checkbox" : "range";
   if (control.kind === "slider") [input.min, input.max, input.step] = ["0", String(control.options.length - 1), "1"];
   if (control.kind === "temperature") [input.min, input.max, input.step] = [String(steps.low), String(steps.high), "1"];
@@ -68,14 +61,14 @@ const KINDS = {
 
 /** @type {(controls: HTMLElement, control: Control, model: AnyModel, steps: Steps) => void} */
 const addControl = (controls, control, model, steps) => {
-  const box = add(controls, "div", "course-explorer-control");
-  const label = add(box, "label");
-  add(label, "span").textContent = control.label;
+  const box = make(controls, "div", "course-explorer-control");
+  const label = make(box, "label");
+  make(label, "span", "", control.label);
   const input = makeInput(label, control, steps);
   input.dataset.control = control.name;
   /** @type {Kind<any, any>} */
   const { read, write, say } = KINDS[control.kind];
-  const output = say && add(box, "output");
+  const output = say && make(box, "output");
   const show = () => {
     const value = model.get(control.trait);
     write(input, value, steps);
@@ -91,7 +84,7 @@ const addControl = (controls, control, model, steps) => {
 for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-explorer"))) {
   const { values, controls, steps } = JSON.parse(/** @type {HTMLElement} */ (box.querySelector("script")).textContent);
   const model = makeModel(values);
-  const panel = add(box, "div", "course-explorer-controls");
+  const panel = make(box, "div", "course-explorer-controls");
   for (const control of controls) addControl(panel, control, model, steps);
   const name = String(box.dataset.view);
   const view = views[name] ?? globalThis.courseLiveViews?.[name];
