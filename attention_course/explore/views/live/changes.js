@@ -5,6 +5,7 @@ import { make } from "../parts/dom.js";
 import { makeCheck, without } from "./checks.js";
 import { makeButton } from "./controls.js";
 import { noChanges } from "./engine.js";
+import { range } from "./numbers.js";
 
 const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
@@ -38,7 +39,7 @@ export const makeChanges = (parent, data, chosen, change) => {
     change();
   };
   make(parent, "p", "", "Untick a part to switch it off.");
-  const checks = Array.from({ length: blocks }, (_, b) => {
+  const checks = range(blocks).map((b) => {
     const line = make(parent, "div", "course-live-line");
     line.setAttribute("role", "group");
     line.setAttribute("aria-label", `block ${b + 1}`);
@@ -46,7 +47,7 @@ export const makeChanges = (parent, data, chosen, change) => {
       makeCheck(line, `block ${b + 1}`, !changes.blocks.includes(b), (on) =>
         set({ blocks: without(chosen.changes.blocks, b, on) }),
       ),
-      ...Array.from({ length: heads }, (_, h) =>
+      ...range(heads).map((h) =>
         makeCheck(line, `head ${h + 1}`, !changes.heads[b].includes(h), (on) =>
           set({ heads: chosen.changes.heads.map((off, i) => (i === b ? without(off, h, on) : off)) }),
         ),

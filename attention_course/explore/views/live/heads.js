@@ -4,18 +4,19 @@
 import { make } from "../parts/dom.js";
 import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, readColours, resize } from "../parts/maps.js";
 import { makeMenu } from "./controls.js";
+import { range } from "./numbers.js";
 
 const FEW = 12; // rows: those of many small maps can be labelled too
 
 /** @typedef {{ block: number, head: number, weights: number[][] }} Shown */
 
-// At first the heads of the last block, or what was chosen before, counted from 1; 0 is all of them.
-/** @type {(parent: Element, sizes: { blocks: number, heads: number }, select: (query: number) => void, change: () => void, chosen?: { block: number, head: number }) => { draw: (looks: Looks, selected: number) => Shown[], recolour: () => void }} */
-export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { block: blocks, head: 0 }) => {
+// Which block and head are on show is kept in `chosen`, counted from 1; 0 is all of them.
+/** @type {(parent: Element, sizes: { blocks: number, heads: number }, select: (query: number) => void, change: () => void, chosen: { block: number, head: number }) => { draw: (looks: Looks, selected: number) => Shown[], recolour: () => void }} */
+export const makeHeads = (parent, { blocks, heads }, select, change, chosen) => {
   const line = make(parent, "div", "course-live-line");
   /** @type {(label: string, name: "block" | "head", count: number) => void} */
   const addMenu = (label, name, count) => {
-    const menu = makeMenu(line, label, ["all", ...Array.from({ length: count }, (_, i) => `${name} ${i + 1}`)], (index) => {
+    const menu = makeMenu(line, label, ["all", ...range(count).map((i) => `${name} ${i + 1}`)], (index) => {
       chosen[name] = index;
       change();
     });
@@ -33,7 +34,7 @@ export const makeHeads = (parent, { blocks, heads }, select, change, chosen = { 
 
   const toShow = () => {
     /** @type {(index: number, count: number) => number[]} */
-    const which = (index, count) => (index ? [index - 1] : Array.from({ length: count }, (_, i) => i));
+    const which = (index, count) => (index ? [index - 1] : range(count));
     return which(chosen.block, blocks).flatMap((b) => which(chosen.head, heads).map((h) => ({ block: b, head: h })));
   };
   let made = "";

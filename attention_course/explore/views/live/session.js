@@ -71,8 +71,9 @@ export const start = (view, data, weights, chosen) => {
   const update = async () => {
     const symbols = Array.from(chosen.text, (character) => data.vocabulary.indexOf(character));
     const answer = await ask({ symbols, changes: chosen.changes });
-    if (answer) sight = answer;
-    if (answer) redraw();
+    if (!answer) return null;
+    sight = answer;
+    redraw();
     return answer;
   };
   const setText = (/** @type {string} */ text) => {

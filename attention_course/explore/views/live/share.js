@@ -35,7 +35,7 @@ export const makeShare = (parent, file, see) => {
     const words = text.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40).replace(/^-+|-+$/g, "");
     draw().toBlob((blob) => {
       if (blob) save(blob, `${[file, words].filter(Boolean).join("-")}.png`);
-      status.textContent = "Picture saved.";
+      status.textContent = blob ? "Picture saved." : "This browser could not make the picture.";
     });
   });
   const status = make(line, "span", "course-live-status");

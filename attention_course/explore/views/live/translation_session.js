@@ -95,8 +95,9 @@ export const start = (view, data, weights, linked) => {
   };
   const update = async () => {
     const answer = await ask({ source, written, done: done(), changes });
-    if (answer) sight = answer;
-    if (answer) redraw();
+    if (!answer) return null;
+    sight = answer;
+    redraw();
     return answer;
   };
   // Writes on; the newest word is chosen, unless one stays.
