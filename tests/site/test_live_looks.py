@@ -31,3 +31,52 @@ def test_the_names_of_folds_stay_within_them(open_model):  # noqa: F811
             })"""
         )
         assert len(over) == 5 and max(over) <= 0
+
+
+def test_a_theme_changes_no_name_of_a_map(open_model):  # noqa: F811
+    """The book's would print it pale, and beside the left edge of its map."""
+    page, live = open_model()
+    page.evaluate(
+        """() => {
+          const theme = new CSSStyleSheet();
+          theme.replaceSync("figcaption { font-weight: 300; padding: 0.3rem; }");
+          document.adoptedStyleSheets.push(theme);
+        }"""
+    )
+    name = page.locator(".course-live figcaption").first
+    assert name.evaluate("name => [getComputedStyle(name).fontWeight, getComputedStyle(name).padding]") == [
+        "400",
+        "0px",
+    ]
+
+
+def test_the_list_of_next_characters_begins_at_the_likeliest(open_model):  # noqa: F811
+    """For another character; it stays where it is while a slider moves."""
+    page, live = open_model()
+    listed = page.locator(".course-live-next ol")
+    listed.evaluate("list => list.scrollTop = 400")
+    live.press("temperature", "ArrowRight")
+    assert listed.evaluate("list => list.scrollTop") == 400
+    page.locator(".course-live-tokens button").nth(4).click()
+    assert listed.evaluate("list => list.scrollTop") == 0
+
+
+def test_buttons_are_whole_before_the_model_has_answered(open_model):  # noqa: F811
+    """The one that writes has its name, and nothing can be taken back that the model did not write."""
+    page, live = open_model()
+    seen = page.evaluate(
+        """() => {
+          const menu = document.querySelector(".course-live-choice select");
+          menu.dispatchEvent(new Event("change")); // starts the model anew
+          return new Promise((done) => new MutationObserver(() => {
+            const buttons = [...document.querySelectorAll(".course-live-text button")];
+            if (!document.querySelector(".course-live-cost").textContent) {
+              buttons.at(-1)?.click();
+              done(buttons.map((one) => [one.textContent, one.getAttribute("aria-disabled")]));
+            }
+          }).observe(document.querySelector(".course-live"), { childList: true }));
+        }"""
+    )
+    assert seen == [["Let it write", "false"], ["One character", "false"], ["Undo", "true"]]
+    live.wait_for(written=0)
+    assert live.text.input_value() == live.state["text"]

@@ -55,8 +55,12 @@ export const makeNext = (parent, data, sampling) => {
     const item = make(list, "li");
     return { item, symbol: make(item, "span"), share: make(item, "b") };
   });
+  let shown = "";
   return (sight, selected) => {
     const { symbols } = sight;
+    const place = JSON.stringify(symbols.slice(0, selected + 1));
+    if (place !== shown) list.scrollTop = 0; // another character's begins at its likeliest
+    shown = place;
     const ranked = rank(data, sight, selected, sampling);
     const kept = ranked.filter(({ stays }) => stays).length;
     const told = [`${tellWhere(data, symbols, selected)} (␣ is a space, ⏎ a new line)`];

@@ -156,6 +156,7 @@ export const start = (view, data, weights, chosen) => {
   const said = make(root, "p", "course-live-said");
   said.setAttribute("aria-live", "polite");
   showText(chosen.typed);
+  enable(false, true, false); // until the model has answered there is nothing of its to take back
   update();
 
   const recolour = () => {
