@@ -1,21 +1,24 @@
-// A box that scrolls sideways can be reached, and so scrolled, with the keyboard; one that does not is no stop.
+// Whenever the page's layout may have changed, tells what is fitted into it: "course-fit". A box that still scrolls
+// sideways then can be reached, and so scrolled, with the keyboard; one that does not is no stop.
 const SCROLLERS = "pre, .katex-display, .pst-scrollable-table-container, .cell_output .text_html";
 
-const markScrollers = () => {
+const fitPage = () => {
+  dispatchEvent(new Event("course-fit"));
   for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(SCROLLERS))) {
     if (box.scrollWidth > box.clientWidth + 1) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   }
 };
 
-addEventListener("load", markScrollers);
-addEventListener("resize", markScrollers);
-// A solution's code has no size until it is opened; many may open at once.
-let waitingScrollers = 0;
-const markScrollersSoon = () => {
-  waitingScrollers ||= requestAnimationFrame(() => {
-    waitingScrollers = 0;
-    markScrollers();
+document.fonts.ready.then(fitPage);
+addEventListener("load", fitPage);
+addEventListener("resize", fitPage);
+// What is in a fold has no size until it is opened; many may open at once.
+let waitingFit = 0;
+const fitPageSoon = () => {
+  waitingFit ||= requestAnimationFrame(() => {
+    waitingFit = 0;
+    fitPage();
   });
 };
-document.addEventListener("toggle", markScrollersSoon, true);
+document.addEventListener("toggle", fitPageSoon, true);

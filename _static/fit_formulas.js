@@ -35,19 +35,6 @@ const fit = (box) => {
   if (shrinkage(box) < 1) setSize(Math.max(SMALLEST, shrinkage(box) * BROKEN));
 };
 
-const fitAll = () => {
+addEventListener("course-fit", () => {
   for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".katex-display"))) fit(box);
-};
-
-document.fonts.ready.then(fitAll);
-addEventListener("load", fitAll);
-addEventListener("resize", fitAll);
-// Many folds may open at once: their formulas are fitted together, before the next frame.
-let waitingFormulas = 0;
-const fitAllSoon = () => {
-  waitingFormulas ||= requestAnimationFrame(() => {
-    waitingFormulas = 0;
-    fitAll();
-  });
-};
-document.addEventListener("toggle", fitAllSoon, true);
+});

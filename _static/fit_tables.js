@@ -1,5 +1,5 @@
 // A table that is wider than its box, as on a phone, is set tighter, and if need be in broken words.
-const fitTables = () => {
+addEventListener("course-fit", () => {
   const boxes = document.querySelectorAll(".pst-scrollable-table-container, .cell_output .text_html");
   for (const box of boxes) {
     const table = box.querySelector("table");
@@ -9,16 +9,4 @@ const fitTables = () => {
       table.classList.toggle(step, box.scrollWidth > box.clientWidth);
     }
   }
-};
-
-addEventListener("load", fitTables);
-addEventListener("resize", fitTables);
-// Once, where many folds open at once.
-let waitingTables = 0;
-const fitTablesSoon = () => {
-  waitingTables ||= requestAnimationFrame(() => {
-    waitingTables = 0;
-    fitTables();
-  });
-};
-document.addEventListener("toggle", fitTablesSoon, true);
+});
