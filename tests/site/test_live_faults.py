@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 from explorer_pages import Mounted, write_pages
 from playwright.sync_api import expect
 from serving import serving
@@ -10,6 +11,7 @@ from test_explorers import show  # noqa: F401
 from test_live_model import LIMIT, NOTEBOOK, START, TEXT, HighExplorer, trained  # noqa: F401
 
 from attention_course.checkpoints import load_character_model
+from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
@@ -109,3 +111,20 @@ def test_a_view_that_is_taken_away_draws_nothing(browser, trained, tmp_path):  #
         )
         assert seen == TEXT
         page.close()
+
+
+def test_a_model_and_a_translator_on_one_page(show, trained):  # noqa: F811
+    """Both run, and each says what is wrong with what is typed in it."""
+    model, vocabulary = trained
+    torch.manual_seed(0)
+    words = ["<pad>", ".", "a", "cat"]
+    translator = explore_model(
+        EncoderDecoder(len(words), 8, 2, 1, pad=0), words, "a cat.", alt="A translator.", limit=4
+    )
+    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT), translator)
+    for name, wrong in (("Your text", "é"), ("Your sentence", "zebra")):
+        box = page.get_by_label(name)
+        box.fill(wrong)
+        fault = page.locator(f"[id='{box.get_attribute('aria-describedby')}']")
+        expect(fault).to_contain_text(f"{wrong}")
+    assert page.errors == []

@@ -2,8 +2,8 @@
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { visible } from "./characters.js";
 import { softmax } from "./layers.js";
-import { visible } from "./text.js";
 
 const TOLD = 3;
 

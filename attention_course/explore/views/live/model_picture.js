@@ -2,9 +2,9 @@
 
 /** @import { ModelData, Sampling, Sight } from "../../types" */
 import { tellCost, tellOff } from "./changes.js";
+import { visible } from "./characters.js";
 import { rank, tellWhere } from "./next.js";
 import { drawPicture, LINE, MARGIN, SHOWN, WIDTH } from "./picture.js";
-import { visible } from "./text.js";
 import { fill } from "./tokens.js";
 
 const MONO = "15px monospace";

@@ -2,9 +2,9 @@
 
 /** @import { ModelData, Sampling, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { visible } from "./characters.js";
 import { enable, makeButton } from "./controls.js";
 import { cut } from "./sampling.js";
-import { visible } from "./text.js";
 
 /** @typedef {{ write: (count: number) => void, stop: () => void, takeBack: () => void }} Actions */
 

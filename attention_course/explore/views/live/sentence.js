@@ -2,6 +2,7 @@
 
 /** @import { TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
+import { codeOf } from "./characters.js";
 import { makeButton, makeMenu } from "./controls.js";
 import { moveInRows } from "./lists.js";
 
@@ -21,9 +22,7 @@ export const splitWords = ({ words, end }, text) =>
 // A word as it can be seen: not too long, and a code where a character has no shape.
 /** @type {(word: string) => string} */
 export const showWord = (word) => {
-  const characters = [...word].map((one) =>
-    /[\p{C}\p{DI}]/u.test(one) ? `U+${one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}` : one,
-  );
+  const characters = [...word].map((one) => (/[\p{C}\p{DI}]/u.test(one) ? codeOf(one) : one));
   return characters.slice(0, LONGEST).join("") + (characters.length > LONGEST ? "…" : "");
 };
 

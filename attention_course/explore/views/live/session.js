@@ -4,6 +4,7 @@
 import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
 import { makeChanges, tellCost } from "./changes.js";
+import { nameOf, visible } from "./characters.js";
 import { without } from "./checks.js";
 import { FOLDS } from "./chosen.js";
 import { makeEngine } from "./engine.js";
@@ -16,7 +17,7 @@ import { makeNext, makeWriting } from "./next.js";
 import { drawSymbol } from "./sampling.js";
 import { makeShare } from "./share.js";
 import { makeSliders } from "./sliders.js";
-import { makeText, nameOf, visible } from "./text.js";
+import { makeText } from "./text.js";
 import { makeTokens } from "./tokens.js";
 
 /** @type {(view: HTMLElement, data: ModelData, weights: string, chosen: Chosen) => () => void} */

@@ -2,22 +2,10 @@
 
 /** @import { ModelData, ModelValues } from "../../types" */
 import { make } from "../parts/dom.js";
+import { visible } from "./characters.js";
 import { makeMenu } from "./controls.js";
 
 const MOST_UNKNOWN = 5; // unknown characters, of which there may be thousands
-
-// A character as it can be seen; one that has no look of its own by its number.
-/** @type {(character: string) => string} */
-export const visible = (character) => {
-  const sign = { " ": "␣", "\n": "⏎", "\t": "⇥" }[character];
-  if (sign) return sign;
-  const number = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
-  return /^[\p{C}\p{M}\p{Z}]/u.test(character) ? `U+${number}` : character;
-};
-
-// The same for the ear.
-/** @type {(character: string) => string} */
-export const nameOf = (character) => ({ " ": "space", "\n": "new line", "\t": "tab" })[character] ?? visible(character);
 
 // What is wrong with a text; nothing, where nothing is.
 /** @type {(text: string, data: Pick<ModelValues["data"], "vocabulary" | "limit">) => string} */
@@ -48,7 +36,7 @@ export const makeText = (parent, data, buttons, take) => {
   const count = make(said, "span");
   const fault = make(said, "span");
   fault.setAttribute("role", "status");
-  fault.id = `course-live-fault-${++made}`;
+  fault.id = `course-live-text-fault-${++made}`; // a translator has others
   area.setAttribute("aria-describedby", fault.id);
   const examples = [data.text, ...data.examples];
   const options = ["your own text", ...examples.map((text) => text.replaceAll("\n", "⏎"))];

@@ -2,9 +2,9 @@
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
+import { nameOf, visible } from "./characters.js";
 import { makeButton } from "./controls.js";
 import { moveInRows } from "./lists.js";
-import { nameOf, visible } from "./text.js";
 
 const MOST = 8; // bits, of one that is all blue
 
