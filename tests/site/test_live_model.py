@@ -816,3 +816,23 @@ def test_the_arrows_move_between_rows_of_characters(open_model):
         assert live.state["selected"] == token
         assert tokens.nth(token).evaluate("one => one === document.activeElement")
         assert page.locator(".course-live-tokens button[tabindex='0']").count() == 1
+
+
+def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
+    """Before the model has answered: nothing more is taken back than it wrote, and nothing is written over a fault."""
+    page, live = open_model()
+    page.get_by_role("button", name="One character").click()
+    live.wait_for(written=1, writing=False)
+    press = "[...document.querySelectorAll('button')].find((one) => one.textContent === '{}').click();"
+    page.evaluate(press.format("Undo") * 3)
+    assert live.wait_for(written=0)["text"] == live.text.input_value() == TEXT
+    page.evaluate(
+        f"""() => {{
+          const area = document.querySelector(".course-live textarea");
+          area.value = "é";
+          area.dispatchEvent(new Event("input"));
+          {press.format("One character")}
+        }}"""
+    )
+    page.wait_for_timeout(300)
+    assert live.text.input_value() == "é" and live.state["text"] == TEXT

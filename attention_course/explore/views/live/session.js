@@ -35,13 +35,17 @@ export const start = (view, data, weights, chosen) => {
 
   // What is seen may be of an earlier text, which was shorter.
   const followed = (/** @type {Sight} */ { symbols }) => Math.min(chosen.selected, symbols.length - 1);
+  // Also before the model has answered: pressed again, a button would take back or write over what the reader typed.
+  const showButtons = () => {
+    const valid = chosen.typed === chosen.text;
+    enable(writing?.many === true, valid && chosen.text.length < data.limit, valid && written > 0);
+  };
   const redraw = () => {
     if (!sight) return;
     const selected = followed(sight);
     drawTokens(sight, selected);
     drawNext(sight, selected);
-    const valid = chosen.typed === chosen.text;
-    enable(writing?.many === true, valid && chosen.text.length < data.limit, valid && written > 0);
+    showButtons();
     follow(sight, selected);
     const shown = heads.draw(looks(sight), selected);
     cost.textContent = tellCost(data, sight);
@@ -89,6 +93,7 @@ export const start = (view, data, weights, chosen) => {
       written = 0;
       setText(typed);
     }
+    showButtons();
     update();
   };
   const select = (/** @type {number} */ token) => {
@@ -118,6 +123,7 @@ export const start = (view, data, weights, chosen) => {
   const takeBack = () => {
     written--;
     setText(chosen.text.slice(0, -1));
+    showButtons();
     update();
   };
 
@@ -157,7 +163,7 @@ export const start = (view, data, weights, chosen) => {
   const said = make(root, "p", "course-live-said");
   said.setAttribute("aria-live", "polite");
   showText(chosen.typed);
-  enable(false, true, false); // until the model has answered there is nothing of its to take back
+  showButtons();
   update();
 
   const recolour = () => {
