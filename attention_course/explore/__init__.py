@@ -23,9 +23,10 @@ Whatever it shows should be trained, or say that it is random. The views are in 
 site, which has no kernel, one small script mounts the same modules with the browser's own controls.
 """
 
-from attention_course.explore.attention import explore_attention, explore_heads
+from attention_course.explore.attention import explore_attention
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.frames import explore_frames, explore_steps
+from attention_course.explore.heads import explore_heads
 from attention_course.explore.model import explore_model
 from attention_course.explore.sorting import explore_sorting
 

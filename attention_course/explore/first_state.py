@@ -58,6 +58,16 @@ def draw_maps(
     return f'<svg role="img" aria-label="{escape(alt)}" {size} fill="currentColor" font-size="12">{maps}</svg>'
 
 
+def draw_layers(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0) -> str:
+    """The maps of `(layers, heads, n_queries, n_keys)`: those of all, or of the one layer or head, counted from 1."""
+    layers, heads, *shape = weights.shape
+    numbers = [(layer or i, head or j) for i in range(1, layers + 1) for j in range(1, heads + 1)]
+    names = [f"layer {i}, head {j}" if layers > 1 or layer else f"head {j}" for i, j in numbers]
+    named = len(numbers) > 1 or layer or head
+    columns = 4 if 1 in (layers, heads) else heads
+    return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if named else (), columns)
+
+
 def _room(labels: list[str]) -> int:
     return int(min(100, LETTER * max(map(len, labels))) + 10)
 
