@@ -99,9 +99,85 @@ SWAPPED = random_weights(2, 4, 4).transpose(-2, -1)
 DROPPED = torch.nn.functional.dropout(random_weights(1, 4, 4), 0.5)
 
 
+MAPS = random_weights(4, 4, 4)
+ONE_SWAPPED = torch.cat([MAPS[:3], MAPS[3:].transpose(-2, -1)])
+
+
+def layer_of_pytorch(*shape, **options):
+    """All that PyTorch's layer returns: its output, and its weights."""
+    x = torch.randn(*shape)
+    return torch.nn.MultiheadAttention(8, 2, **options)(x, x, x, average_attn_weights=False)
+
+
+def decoder_of_transformers():
+    """What `generate` hands over, and the attentions and cross-attentions of one call."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 9}
+    model = transformers.T5ForConditionalGeneration(transformers.T5Config(decoder_start_token_id=0, **sizes)).eval()
+    model.set_attn_implementation("eager")
+    source, target = torch.tensor([[1, 2, 3]]), torch.tensor([[0, 4]])
+    keep = {"output_attentions": True, "return_dict_in_generate": True, "max_new_tokens": 2, "min_new_tokens": 2}
+    return model.generate(source, **keep), model(source, decoder_input_ids=target, output_attentions=True)
+
+
+def test_maps_in_a_list_may_be_part_of_a_graph():
+    """One for each head: NumPy itself refuses such a list."""
+    maps = [torch.randn(3, 3, requires_grad=True).softmax(-1) for _ in range(2)]
+    np.testing.assert_allclose(sent(explore(maps))[0], torch.stack(maps).detach().double(), rtol=0, atol=PRECISION)
+
+
+def test_lists_of_rows_and_of_arrays_are_numbers_as_before():
+    rows = random_weights(2, 3, 3).double().numpy()
+    for given in ([list(rows) for rows in rows], [list(map(list, rows)) for rows in rows], list(rows)):
+        np.testing.assert_allclose(sent(explore(given))[0], rows, rtol=0, atol=PRECISION)
+
+
+def test_cross_attention_is_drawn_with_its_keys():
+    _, output = decoder_of_transformers()
+    explorer = explore(output.cross_attentions, tokens="ab", keys="xyz")
+    np.testing.assert_allclose(
+        sent(explorer)[0], output.cross_attentions[0][0].detach().double(), rtol=0, atol=PRECISION
+    )
+    assert (data_of(explorer)["queries"], data_of(explorer)["keys"]) == (["a", "b"], ["x", "y", "z"])
+
+
+def test_what_transformers_nest_or_mix_is_told_apart():
+    generated, output = decoder_of_transformers()
+    with pytest.raises(ValueError, match=r"got a tuple of them for each \(generate\(\) .* on the whole text\)"):
+        explore(generated.decoder_attentions)
+    with pytest.raises(ValueError, match=r"same shape .* \(cross-attention has other keys.*with keys=\.\.\.\)"):
+        explore(output.decoder_attentions + output.cross_attentions)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"), [((1, 3, 8), {"batch_first": True}), ((3, 1, 8), {}), ((3, 8), {}), ((3, 2, 8), {})]
+)
+def test_output_and_weights_of_a_layer_are_told_apart(shape, options):
+    with pytest.raises(ValueError, match=r"a layer of PyTorch returns output and weights: give the second"):
+        explore(layer_of_pytorch(*shape, **options))
+
+
 @pytest.mark.parametrize(
     ("message", "make"),
     [
+        (r"got 4 that do not; that of layer 1, head 4.*columns do: are queries", lambda: explore(ONE_SWAPPED)),
+        (r"sums to 0.7 .*cut off, is there an attention sink beside the keys", lambda: explore(0.7 * MAPS)),
+        (r"finite, got 2 values that are not \(whole rows: is every key", lambda: explore([[np.nan] * 2, [1.0, 0.0]])),
+        (r"finite, got 1 values that are not$", lambda: explore([[np.nan, 1.0]])),
+        (
+            r"none of them 0, got \(3, 1, 4, 4, 4\) \(with a batch\?.*weights\[:, 0\]",
+            lambda: explore(torch.stack([MAPS[None]] * 3)),
+        ),
+        (r"got None for layer 2: where only some.*if layer is not None", lambda: explore((MAPS, None))),
+        (
+            r"tokens must .*got shape \(1, 4\): of a batch give tokens\[0\]",
+            lambda: explore(MAPS, tokens=torch.ones(1, 4)),
+        ),
+        (r"tokens must have 4 labels, got 14 \(the characters", lambda: explore(MAPS, tokens="four short now")),
+        (
+            r"query must .*0..127, got 150 \(only the first 128 of 200 tokens",
+            lambda: explore(torch.eye(200), query=150),
+        ),
         (r"rows that sum to 1.*columns do: are queries and keys swapped", lambda: explore(SWAPPED)),
         (r"rows that sum to 1.*is a dropout on", lambda: explore(DROPPED)),
         (

@@ -47,55 +47,89 @@ def check_scores(name: str, scores) -> np.ndarray:
 def check_weights(weights) -> np.ndarray:
     """Weights `(layers, heads, n_queries, n_keys)` whose rows sum to 1, or to 0 where there is nothing to attend to."""
     weights = _check_numbers("weights", weights)
-    if not np.isfinite(weights).all():
-        raise ValueError(f"weights must be finite, got {(~np.isfinite(weights)).sum()} values that are not")
+    strange = ~np.isfinite(weights)
+    if strange.any():
+        masked = " (whole rows: is every key of a query masked? a row of zeros is taken)"
+        hint = masked if strange.all(-1).any() else ""
+        raise ValueError(f"weights must be finite, got {strange.sum()} values that are not{hint}")
     if weights.min() < 0:
         raise ValueError(f"weights must not be negative, got {weights.min():.4g}: are they scores, before the softmax?")
     sums = weights.sum(-1, dtype=np.float64)
     wrong = np.minimum(abs(sums - 1), abs(sums)) > SUM_TOLERANCE
     if wrong.any():
-        place = tuple(np.argwhere(wrong)[0])
-        columns = abs(weights.sum(-2, dtype=np.float64) - 1).max() <= SUM_TOLERANCE
-        hint = "the columns do: are queries and keys swapped?" if columns else "is a dropout on, or are these scores?"
+        layer, head, query = np.argwhere(wrong)[0]
         raise ValueError(
             "weights must have rows that sum to 1, or to 0 where a query may attend to nothing, "
-            f"got {wrong.sum()} that do not; that of layer {place[0] + 1}, head {place[1] + 1}, query {place[2] + 1} "
-            f"sums to {sums[place]:.4g} ({hint})"
+            f"got {wrong.sum()} that do not; that of layer {layer + 1}, head {head + 1}, query {query + 1} "
+            f"sums to {sums[layer, head, query]:.4g} ({_why_not_one(weights[wrong.any(-1)], sums[wrong])})"
         )
     return weights
+
+
+def _why_not_one(maps: np.ndarray, sums: np.ndarray) -> str:
+    """A guess, from the maps `(maps, n_queries, n_keys)` that have wrong rows, and from the sums of these rows."""
+    if abs(maps.sum(-2, dtype=np.float64) - 1).max() <= SUM_TOLERANCE:
+        return "the columns do: are queries and keys swapped?"
+    if sums.max() < 1:
+        return "were keys cut off, is there an attention sink beside the keys, or is a dropout on?"
+    return "is a dropout on, or are these scores?"
 
 
 def _check_numbers(name: str, given) -> np.ndarray:
     """Real numbers with four axes, from anything array-like or from a sequence with an array for each layer."""
     per_layer = isinstance(given, Sequence) and (
-        not given or any(one is None or getattr(one, "ndim", 0) > 2 for one in given)
+        not given or any(one is None or getattr(one, "ndim", 0) > 0 or _is_nested(one) for one in given)
     )
     numbers = _stack_layers(name, given) if per_layer else as_array(given)
     if numbers.dtype.kind not in "fiu":
         raise ValueError(f"{name} must be real numbers, got {numbers.dtype}")
     if numbers.ndim not in (2, 3, 4) or 0 in numbers.shape:
-        raise ValueError(f"{name} must have shape {AXES}, none of them 0, got {numbers.shape}")
+        hint = f" (with a batch? choose one text: {name}[:, 0])" if numbers.ndim == 5 else ""
+        raise ValueError(f"{name} must have shape {AXES}, none of them 0, got {numbers.shape}{hint}")
     return numbers.reshape((1,) * (4 - numbers.ndim) + numbers.shape)
+
+
+def _is_nested(one) -> bool:
+    """Whether it holds the maps of several layers, or of several heads in a batch."""
+    return isinstance(one, Sequence) and any(getattr(inner, "ndim", 0) > 2 for inner in one)
 
 
 def _stack_layers(name: str, layers: Sequence) -> np.ndarray:
     """One array from a sequence of `(heads, n_queries, n_keys)`, or of these in a batch of one."""
-    if not layers or any(layer is None for layer in layers):
+    missing = [number for number, layer in enumerate(layers, 1) if layer is None]
+    if len(missing) == len(layers):
         raise ValueError(
             f"{name} must hold an array for each layer, got {'None' if layers else 'none at all'}: {HOW_TO_KEEP}"
         )
-    arrays = []
-    for number, layer in enumerate(layers):
-        array = as_array(layer)
-        if array.ndim == 4 and len(array) != 1:
+    if missing:
+        raise ValueError(
+            f"{name} must hold an array for each layer, got None for layer {missing[0]}: where only some layers have "
+            f"attention, give those, [layer for layer in {name} if layer is not None]"
+        )
+    if any(map(_is_nested, layers)):
+        raise ValueError(
+            f"{name} must hold an array for each layer, got a {type(layers[0]).__name__} of them for each (generate() "
+            "returns one for each new token: call the model itself, once, on the whole text)"
+        )
+    arrays = [as_array(layer) for layer in layers]
+    for number, array in enumerate(arrays, 1):
+        if array.shape != arrays[0].shape:
             raise ValueError(
-                f"{name}[{number}] must be of one text, (heads, n_queries, n_keys) or a batch of 1, got a batch of "
-                f"{len(array)}: choose one, such as [layer[0] for layer in {name}]"
+                f"{name} must have the same shape in all layers, got {arrays[0].shape} in the first and {array.shape} "
+                f"in layer {number}{_why_of_other_shape(arrays[0].shape, array.shape, len(arrays))}"
             )
-        arrays.append(array[0] if array.ndim == 4 else array)
-        if arrays[-1].shape != arrays[0].shape:
-            raise ValueError(
-                f"{name} must have the same shape in all layers, got {arrays[0].shape} in the first "
-                f"and {arrays[-1].shape} in layer {number + 1}"
-            )
-    return np.stack(arrays)
+    if arrays[0].ndim == 4 and len(arrays[0]) != 1:
+        raise ValueError(
+            f"{name}[0] must be of one text, (heads, n_queries, n_keys) or a batch of 1, got a batch of "
+            f"{len(arrays[0])}: choose one, such as [layer[0] for layer in {name}]"
+        )
+    return np.stack([array[0] if array.ndim == 4 else array for array in arrays])
+
+
+def _why_of_other_shape(first: tuple[int, ...], other: tuple[int, ...], layers: int) -> str:
+    """A guess at what stands among the weights."""
+    if len(first) == len(other) == 4 and first[:-1] == other[:-1]:
+        return " (cross-attention has other keys: show it in an explorer of its own, with keys=...)"
+    if layers == 2:
+        return " (a layer of PyTorch returns output and weights: give the second)"
+    return ""

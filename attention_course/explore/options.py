@@ -18,10 +18,12 @@ def check_labels(tokens, keys, n_queries: int, n_keys: int) -> tuple[list[str], 
 
 
 def _as_text(name: str, labels, size: int) -> list[str]:
-    labels = range(1, size + 1) if labels is None else labels
-    listed = list(labels)
+    listed = list(range(1, size + 1) if labels is None else labels)
+    if getattr(labels, "ndim", 1) > 1:
+        raise ValueError(f"{name} must be a list of labels, got shape {tuple(labels.shape)}: of a batch give {name}[0]")
     if len(listed) != size:
-        raise ValueError(f"{name} must have {size} labels, got {len(listed)}")
+        hint = " (the characters of a string: split it as the model does)" if isinstance(labels, str) else ""
+        raise ValueError(f"{name} must have {size} labels, got {len(listed)}{hint}")
     return [str(label.item() if isinstance(label, torch.Tensor) else label) for label in listed]
 
 
