@@ -171,7 +171,8 @@ def test_no_token_is_ever_html():
         assert page(explorer).find_all("img") == []
         data = payload(explorer)["values"]["data"]
         assert HOSTILE in (data["queries"], data["keys"])
-        assert {text.string for text in page(explorer).find_all("text")} >= set(HOSTILE)
+        drawn = {label if len(label) <= 24 else f"{label[:23]}…" for label in HOSTILE}
+        assert {text.string for text in page(explorer).find_all("text")} >= drawn
     described = page(steps(alt=HOSTILE[1], steps=[(HOSTILE[0], draw_bar), (HOSTILE[1], draw_bar)]))
     assert len(described.find_all("img")) == len(described.find_all("script")) == 1
 
@@ -187,7 +188,7 @@ def test_the_first_state_shows_the_weights():
     """Rows of [2, 0], [0, 0]: at temperature 1 one weight of 0.88 and 0.12, and two of 0.5."""
     drawing = page(attention(torch.tensor([[2.0, 0.0], [0.0, 0.0]]), tokens=["q", "r"]))
     assert [path["stroke-opacity"] for path in drawing.find_all("path")] == ["0.1", "0.5", "0.9"]
-    assert [text.string for text in drawing.find_all("text")] == ["q", "r", "q", "r"]
+    assert [text.string for text in drawing.find_all("text")][:4] == ["q", "r", "q", "r"]
     assert drawing.svg["aria-label"] == "a map" and drawing.svg["role"] == "img"
 
 

@@ -278,14 +278,24 @@ def test_a_page_with_twelve_times_twelve_maps_stays_below_a_megabyte_and_a_half(
     assert len(explore(random_weights(12, 12, 64, 64, spread=spread))._repr_html_()) < 1_500_000
 
 
+LEGEND = ["rows are queries, columns are keys", "weight 0", "1"]
+
+
 def test_the_first_state_is_what_was_asked_for():
     """All maps with their names, or one with its name and its tokens: weights of a half, and of one, in twentieths."""
     weights = torch.full((2, 2, 2, 2), 0.5)
     weights[1, 0] = torch.eye(2)
     drawing = BeautifulSoup(explore(weights, tokens="ab").first_state, "html.parser")
     named = [f"layer {layer}, head {head}" for layer in (1, 2) for head in (1, 2)]
-    assert [text.string for text in drawing.find_all("text")] == named
+    assert [text.string for text in drawing.find_all("text")] == [*named, *LEGEND]
     assert [path["stroke-opacity"] for path in drawing.find_all("path")] == ["0.5", "0.5", "1", "0.5"]
     one = BeautifulSoup(explore(weights, tokens="ab", layer=2, head=1).first_state, "html.parser")
-    assert [text.string for text in one.find_all("text")] == ["a", "b", "a", "b", "layer 2, head 1"]
-    assert [(path["stroke-opacity"], path["d"]) for path in one.find_all("path")] == [("1", "M0 0h1M1 1h1")]
+    assert [text.string for text in one.find_all("text")] == ["a", "b", "a", "b", "layer 2, head 1", *LEGEND]
+    assert [(path["stroke-opacity"], path["d"]) for path in one.find_all("path")] == [("1", "m0 0h1m0 1h1")]
+
+
+def test_weak_weights_are_drawn_however_many_maps_there_are():
+    """To the nearest twentieth, or to the nearest eighth where there are more than 65,536 cells."""
+    for shape, shade in (((12, 12, 12, 12), "0.1"), ((24, 24, 12, 12), "0.125"), ((3, 12, 20, 20), "0.05")):
+        drawing = BeautifulSoup(explore(torch.ones(shape) / shape[-1]).first_state, "html.parser")
+        assert [path["stroke-opacity"] for path in drawing.find_all("path")] == [shade] * shape[0] * shape[1]

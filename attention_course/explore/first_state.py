@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 from html import escape
+from unicodedata import east_asian_width
 
 import numpy as np
 
 CELL = 24
 SMALL_CELL = 14  # with more tokens than fit a page in large ones
 LETTER = 7.2
+LONGEST = 24  # letters of a label; of a longer one the first are shown
 NAME = 16  # height of a name
 FEW, LABELLED = 24, 64  # tokens with large cells, and with labels
-LEVELS, FEW_LEVELS = 20, 5
-MANY = 16  # maps, which are drawn in few levels, for there are many cells
+LEVELS, FEW_LEVELS = 20, 8
+MANY = 2**16  # cells, which are drawn in few levels
+AXES = "rows are queries, columns are keys"
+RAMP = (0, 0.25, 0.5, 0.75, 1)
+LEGEND = 44  # height of the two lines that tell how to read a map
+LEGEND_SCALE = 640  # width from which on a picture, and so its legend, is made smaller to fit a page
 
 
 def draw_maps(
@@ -40,13 +46,16 @@ def draw_maps(
     heads, n_queries, n_keys = weights.shape
     most = max(n_queries, n_keys)
     labelled = heads == 1 and most <= LABELLED
+    if labelled:
+        queries, keys = [*map(_shorten, queries)], [*map(_shorten, keys)]
     left, top = (_room(queries), _room(keys)) if labelled else (1, 1)
     cell = (CELL if most <= FEW else SMALL_CELL) if labelled else max(2, min(CELL, 160 // n_keys))
     top += NAME if names else 0
-    width, height = left + n_keys * cell + 8, top + n_queries * cell + 8
+    width = left + max(n_keys * cell, _room(names) if names else 0) + 8
+    height = top + n_queries * cell + 8
     columns = min(heads, columns)
     rows = -(-heads // columns)
-    levels = LEVELS if heads <= MANY else FEW_LEVELS
+    levels = LEVELS if weights.size <= MANY else FEW_LEVELS
     maps = "".join(
         f'<g transform="translate({(head % columns) * width + left} {(head // columns) * height + top})">'
         f"{_map(weights[head], cell, levels)}{_gold(gold, cell) if gold is not None and cell > 6 else ''}"
@@ -54,8 +63,9 @@ def draw_maps(
         f"{_name(names[head], top) if names else ''}</g>"
         for head in range(heads)
     )
-    size = f'width="{columns * width}" height="{rows * height}" viewBox="0 0 {columns * width} {rows * height}"'
-    return f'<svg role="img" aria-label="{escape(alt)}" {size} fill="currentColor" font-size="12">{maps}</svg>'
+    legend, needed_width, needed_height = _legend(columns * width, rows * height)
+    size = f'width="{needed_width}" height="{needed_height}" viewBox="0 0 {needed_width} {needed_height}"'
+    return f'<svg role="img" aria-label="{escape(alt)}" {size} fill="currentColor" font-size="12">{maps}{legend}</svg>'
 
 
 def draw_layers(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0) -> str:
@@ -68,8 +78,34 @@ def draw_layers(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0
     return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if named else (), columns)
 
 
-def _room(labels: list[str]) -> int:
-    return int(min(100, LETTER * max(map(len, labels))) + 10)
+def _shorten(label: str) -> str:
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
+
+
+def _room(labels: Sequence[str]) -> int:
+    """What the longest takes, in a font that nobody knows here."""
+    return int(max(LETTER * sum(map(_letters, label)) for label in labels) + 10)
+
+
+def _letters(character: str) -> float:
+    """As how many it counts: capitals are wider, and Chinese ones and emoji nearly twice as wide."""
+    if east_asian_width(character) in "WF":
+        return 1.8
+    return 1.4 if character.isupper() else 1
+
+
+def _legend(width: int, height: int) -> tuple[str, int, int]:
+    """How to read maps that take so much room, to stand below them; and the room of maps and legend together."""
+    scale = max(1, width / LEGEND_SCALE)
+    ramp = 16 * len(RAMP)
+    shades = (f'<rect x="{16 * i}" width="16" height="12" fill-opacity="{weight}"/>' for i, weight in enumerate(RAMP))
+    legend = (
+        f'<g transform="translate(0 {height}) scale({scale:g})"><text x="1" y="14">{AXES}</text>'
+        f'<text x="1" y="34">weight 0</text><g transform="translate(60 24)">{"".join(shades)}'
+        f'<rect width="{ramp}" height="12" fill="none" stroke="currentColor"/></g>'
+        f'<text x="{60 + ramp + 6}" y="34">1</text></g>'
+    )
+    return legend, max(width, _room([AXES])), height + round(LEGEND * scale)
 
 
 def _name(name: str, top: int) -> str:
@@ -90,10 +126,12 @@ def _map(weights: np.ndarray, cell: int, levels: int) -> str:
 
 
 def _strokes(which: np.ndarray) -> str:
-    """Each run of cells in a row, in units of a cell."""
+    """Each run of cells in a row, in units of a cell, each from where the one before it ended: that is shortest."""
     edges = np.diff(which.astype(np.int8), axis=1, prepend=0, append=0)
     starts, ends = np.argwhere(edges == 1), np.argwhere(edges == -1)
-    return "".join(f"M{x} {y}h{end - x}" for (y, x), (_, end) in zip(starts.tolist(), ends.tolist(), strict=True))
+    moves = (starts - np.vstack([[[0, 0]], ends[:-1]])).tolist()
+    lengths = (ends - starts)[:, 1].tolist()
+    return "".join(f"m{x} {y}h{length}" for (y, x), length in zip(moves, lengths, strict=True))
 
 
 def _gold(gold: np.ndarray, cell: int) -> str:

@@ -139,6 +139,32 @@ def test_the_picture_it_starts_with_is_drawn_by_a_browser(browser, tmp_path, kin
     page.close()
 
 
+LONG = ["a", "uninterruptible", "electroencephalography", "an://address.that/is/too/long", "日本語の単語", "MOUNTAINS"]
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (4, 6, 6), (2, 2, 2, 2), (12, 12, 3, 3)])
+def test_no_words_of_a_saved_picture_are_clipped(browser, tmp_path, shape):
+    """Labels, names of layers and heads and the legend lie inside, and of a label too long the first letters stand."""
+    explore_attention(torch.zeros(shape), LONG[: shape[-1]], alt="Maps.").save(tmp_path / "first.svg")
+    page = browser.new_page()
+    page.goto((tmp_path / "first.svg").as_uri())
+    texts, clipped = page.evaluate(
+        """() => {
+          const whole = document.documentElement.getBoundingClientRect();
+          const texts = [...document.querySelectorAll("text")];
+          const clipped = texts.filter((text) => {
+            const { left, top, right, bottom } = text.getBoundingClientRect();
+            return left < whole.left || top < whole.top || right > whole.right || bottom > whole.bottom;
+          });
+          return [texts, clipped].map((some) => some.map((text) => text.textContent));
+        }"""
+    )
+    assert clipped == []
+    assert ("an://address.that/is/to…" in texts) == (len(shape) == 2)
+    assert {"rows are queries, columns are keys", "weight 0"} < set(texts)
+    page.close()
+
+
 def test_a_picture_of_pixels_is_no_svg(tmp_path):
     def draw_noise(seed):
         figure, axes = plt.subplots(figsize=(2, 2))
