@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 VIEWS = Path(__file__).parent / "views"
-MOUNT = VIEWS / "page" / "mount.js"
+MOUNT, THEME = VIEWS / "page" / "mount.js", VIEWS / "page" / "theme.js"
 LIVE = ("model", "translator")  # they run a whole model, and each is a script of its own
 IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
@@ -29,6 +29,11 @@ def page_script() -> str:
     """All views but those of live models, and what mounts each explorer of a page with the browser's own controls."""
     modules = (f"{path.stem}: {_call(path)}," for path in sorted(VIEWS.glob("*.js")) if path.stem not in LIVE)
     return "\n".join(["(() => {", '"use strict";', "const views = {", *modules, "};", join(MOUNT), "})();", ""])
+
+
+def theme_script() -> str:
+    """What makes a page of its own follow the reader's system between light and dark: the site has a button."""
+    return f"(() => {{\n{THEME.read_text(encoding='utf-8')}}})();\n"
 
 
 def live_script(view: str) -> str:

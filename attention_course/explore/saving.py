@@ -5,12 +5,13 @@ import hashlib
 import re
 from html import escape
 
-from attention_course.explore.bundle import LIVE, live_script, page_script
+from attention_course.explore.bundle import LIVE, live_script, page_script, theme_script
 
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 SVG_DATA = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
 NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
-# The page loads nothing, and says so itself: what its pictures are made of is in it.
+# The page loads nothing, and says so itself: what its pictures are made of is in it. Those that Python has drawn are
+# dark on light, and are turned round in the dark.
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -18,7 +19,9 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
-<style>{style}</style>
+<style>:root {{ color-scheme: light dark; }}
+[data-theme="dark"] img {{ filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; }}
+{style}</style>
 </head>
 <body>
 {body}
@@ -37,7 +40,7 @@ def make_page(view: str, body: str, style: str, alt: str) -> str:
         style: The view's stylesheet.
         alt: What it shows, in words: the page's title.
     """
-    scripts = [live_script(view), page_script()] if view in LIVE else [page_script()]
+    scripts = [theme_script(), *([live_script(view)] if view in LIVE else []), page_script()]
     hashes = " ".join(map(_hash, scripts))
     return PAGE.format(
         policy=f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:",

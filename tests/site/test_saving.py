@@ -109,6 +109,24 @@ def test_a_saved_explorer_works_from_a_folder_without_a_network(opened, kind):
     assert page.errors == []
 
 
+def test_a_saved_page_is_as_dark_as_the_readers_system(opened):
+    """Its ground and its maps are; on paper it is light."""
+    page = opened(MAKE["attention"]())
+    mounted = Mounted(page)
+
+    def ground():
+        return page.evaluate("getComputedStyle(document.querySelector('.course-explorer')).backgroundColor")
+
+    light, white = mounted.pixels(), ground()
+    page.emulate_media(color_scheme="dark")
+    wait_for(page, "document.documentElement.dataset.theme === 'dark'")
+    assert (white, ground()) == ("rgb(255, 255, 255)", "rgb(20, 24, 28)")
+    assert mounted.pixels() != light
+    page.emulate_media(media="print", color_scheme="dark")
+    wait_for(page, "document.documentElement.dataset.theme === 'light'")
+    assert (mounted.pixels(), ground()) == (light, white)
+
+
 def test_the_live_model_in_a_file_is_the_model(opened):
     """Its logits on what it starts with are PyTorch's."""
     model, vocabulary = checkpoints.load_character_model()
