@@ -253,6 +253,7 @@ def names(explorer):
 def test_weights_have_no_temperature_and_no_mask():
     assert names(explore(random_weights(2, 3, 4, 4))) == ["layer", "head"]
     assert names(explore(random_weights(4, 4))) == []
+    assert [names(explore(random_weights(n, n))) for n in (20, 21)] == [[], ["faint"]]
     scores = torch.randn(2, 3, 4, 4)
     assert names(explore_attention(scores, alt="maps")) == ["temperature", "layer", "head", "mask"]
 

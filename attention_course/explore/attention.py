@@ -18,6 +18,8 @@ from attention_course.explore.options import (
 )
 from attention_course.explore.packing import pack_scores, pack_weights, tokens_to_keep
 
+PALE = 20  # keys from which on weights that are alike, 1/20 each, can hardly be told from 0
+
 
 def explore_attention(
     scores=None,
@@ -39,7 +41,8 @@ def explore_attention(
     Of scores the browser computes the weights, under a temperature and a mask that the reader changes. Causal and
     sliding-window masks are aligned to the bottom right, and a query that may attend to nothing gets zeros, as
     everywhere in the course. The window leaves two keys on either side. Weights are drawn as they are, each to the
-    nearest of 4095 steps from 0 to 1, so with an error of at most 1/8190.
+    nearest of 4095 steps from 0 to 1, so with an error of at most 1/8190. Of weights on more than 20 keys the reader
+    may have the faint ones shown in stronger colours.
 
     Both may be `(layers, heads, n_queries, n_keys)`, `(heads, n_queries, n_keys)` or `(n_queries, n_keys)`; or a list
     or tuple with a `(heads, n_queries, n_keys)`, or a batch of one of these, for each layer, such as
@@ -102,6 +105,8 @@ def explore_attention(
         controls.append(Control("choice", "mask", "mask", "mask", masks))
     if gold is not None:
         controls.append(Control("check", "gold", "show gold", "gold"))
+    if weights is not None and n_keys > PALE:
+        controls.append(Control("check", "faint", "show faint weights", "faint"))
     numbers = pack_scores(given) if weights is None else pack_weights(given)
     data = {
         "queries": queries,
@@ -113,7 +118,7 @@ def explore_attention(
         "gold": None if gold is None else gold.tolist(),
         "query": query,
     }
-    values = {"data": data, "temperature": float(temperature), "mask": start, "gold": gold is not None}
+    values = {"data": data, "temperature": float(temperature), "mask": start, "gold": gold is not None, "faint": False}
     values |= {"layer": start_layer, "head": start_head}
     shown = given[start_layer - 1 :][:1] if start_layer else given
     shown = shown[:, start_head - 1 :][:, :1] if start_head else shown

@@ -28,6 +28,7 @@ class AttentionView(anywidget.AnyWidget):
     head = traitlets.Int(0).tag(sync=True)
     heads = traitlets.Int(0).tag(sync=True)
     gold = traitlets.Bool(False).tag(sync=True)
+    faint = traitlets.Bool(False).tag(sync=True)
 
 
 class FramesView(anywidget.AnyWidget):

@@ -24,6 +24,7 @@ export type AttentionValues = {
   head: number; // 0 is all of them
   heads: number; // among data.models
   gold: boolean;
+  faint: boolean; // whether weak weights get stronger colours
 };
 
 export type FramesData = {

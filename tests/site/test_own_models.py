@@ -104,6 +104,7 @@ def test_a_click_opens_a_map_and_a_button_leads_back(show):
     assert (lines.is_visible(), back.is_visible()) == (False, False)
     assert mounted.view.locator(".course-explorer-axis").all_inner_texts() == ["", "1", "2", "3", "1", "2"]
     mounted.page.get_by_text("2 layers, from top to bottom, with 3 heads each.").wait_for()
+    assert "Choose a map, or a layer and a head" in mounted.view.locator(".course-explorer-said").inner_text()
     maps_of(mounted).nth(5).click()
     assert (mounted.state["layer"], mounted.state["head"]) == (2, 3)
     assert (mounted.control("layer").input_value(), mounted.control("head").input_value()) == ("2", "3")
@@ -112,6 +113,31 @@ def test_a_click_opens_a_map_and_a_button_leads_back(show):
     back.click()
     assert (mounted.state["layer"], mounted.state["head"]) == ("all", "all")
     assert maps_of(mounted).count() == 6
+
+
+def test_faint_weights_are_shown_at_will(show):
+    """A weight has then the colour that its square root has else: 0.01 that of 0.1."""
+    mounted = Mounted(show(explore(torch.tensor([[[0.01, 0.1, *[0.89 / 23] * 23]] * 25] * 2))))
+
+    def colour(key):
+        return np.array(
+            maps_of(mounted).first.evaluate(
+                """(canvas, key) => {
+                  const [size, ratio] = [(canvas.width / devicePixelRatio - 3) / 25, devicePixelRatio];
+                  const [x, y] = [(1 + (key + 0.5) * size) * ratio, (1 + 12.5 * size) * ratio];
+                  return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data.slice(0, 3)];
+                }""",
+                key,
+            )
+        )
+
+    weak, strong = colour(0), colour(1)
+    assert abs(weak - strong).max() > 15
+    mounted.control("faint").check()
+    np.testing.assert_allclose(colour(0), strong, atol=1)
+    assert "middle: 0.25" in mounted.view.locator(".course-explorer-legend").inner_text()
+    mounted.control("faint").uncheck()
+    np.testing.assert_array_equal(colour(0), weak)
 
 
 def test_a_page_may_start_with_one_head(show):

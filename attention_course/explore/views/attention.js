@@ -10,7 +10,7 @@
 import { makeAttend, whoMay } from "./parts/attend.js";
 import { make } from "./parts/dom.js";
 import { clamp, makeLines, number } from "./parts/lines.js";
-import { readColours } from "./parts/maps.js";
+import { readColours, showFaint } from "./parts/maps.js";
 import { makePanels, nameOf } from "./parts/panels.js";
 import { drawPicture } from "./parts/picture.js";
 import { save } from "./parts/save.js";
@@ -38,7 +38,11 @@ const render = ({ model, el }) => {
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", data.alt);
 
-  let colours = readColours(root);
+  const colour = () => {
+    const page = readColours(root);
+    return model.get("faint") ? { ...page, ramp: showFaint(page.ramp) } : page;
+  };
+  let colours = colour();
   let { query } = data;
   let active = 0; // which of the maps on show the lines belong to
   let sentence = 0; // the timer of the one to be said
@@ -101,11 +105,11 @@ const render = ({ model, el }) => {
     const lit = grid ? null : active;
     maps.draw(weights, sight, lit);
     if (!grid) lines.draw(weights[active], query, allowed[query], gold?.[query], colours);
-    notes.textContent = [current.note, gold && "frames: gold", mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
+    notes.textContent = [current.note, model.get("faint") && "middle: 0.25", gold && "frames: gold", mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
     tell(ones, grid, weights);
 
     const numbered = (/** @type {"layer" | "head"} */ name) => (new Set(ones.map((one) => one[name])).size === 1 ? ones[0][name] + 1 : "all");
-    const state = { temperature, layer: numbered("layer"), head: numbered("head"), heads: current.heads, mask, gold: Boolean(gold), query };
+    const state = { temperature, layer: numbered("layer"), head: numbered("head"), heads: current.heads, mask, gold: Boolean(gold), faint: Boolean(model.get("faint")), query };
     root.explorer = { weights, state, picture: () => drawPicture(maps.box, data, maps.panels(), weights, sight, lit) };
   };
 
@@ -115,7 +119,7 @@ const render = ({ model, el }) => {
     clearTimeout(sentence);
     const which = ones.length > 1 ? `${nameOf(data, ones[active])}: ` : "";
     const told = grid
-      ? `${layers} layers, from top to bottom, with ${ones.length / layers} heads each. In each map rows are queries and columns are keys. Choose a map to see it large.`
+      ? `${layers} layers, from top to bottom, with ${ones.length / layers} heads each. In each map rows are queries and columns are keys. Choose a map, or a layer and a head, to see it large.`
       : which.charAt(0).toUpperCase() + which.slice(1) + describe(data.queries[query], weights[active][query], data.keys);
     sentence = setTimeout(() => (said.textContent = told), 200);
   };
@@ -127,18 +131,20 @@ const render = ({ model, el }) => {
   });
 
   const recolour = () => {
-    colours = readColours(root);
+    colours = colour();
     draw();
   };
   const unwatch = watchSurroundings(root, recolour, () => {
-    colours = readColours(root);
+    colours = colour();
     layout();
   });
   const names = ["temperature", "layer", "head", "heads", "mask", "gold"].map((name) => `change:${name}`);
   names.forEach((name) => model.on(name, draw));
+  model.on("change:faint", recolour);
   layout();
   return () => {
     names.forEach((name) => model.off(name, draw));
+    model.off("change:faint", recolour);
     clearTimeout(sentence);
     unwatch();
   };

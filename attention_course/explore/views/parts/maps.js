@@ -41,6 +41,10 @@ export const readColours = (/** @type {Element} */ element) => {
     font: `${FONT}px ${style.fontFamily}` };
 };
 
+// The steps for weights that are mostly weak: by the square root, so that 0.01 has the colour that 0.1 has else.
+export const showFaint = (/** @type {number[][]} */ ramp) =>
+  Array.from({ length: 4096 }, (_, step) => ramp[Math.round(Math.sqrt(step / 4095) * (ramp.length - 1))]);
+
 // A map's geometry: the size of a cell, and the room its labels need at the left and above.
 /**
  * @param {Labels} data
@@ -124,7 +128,7 @@ export const drawCells = (pen, at, weights, ramp, pixels) => {
   let offset = 0;
   for (const row of weights) {
     for (const weight of row) {
-      const colour = ramp[Math.round(weight * 255)];
+      const colour = ramp[Math.round(weight * (ramp.length - 1))];
       image.data[offset++] = colour[0];
       image.data[offset++] = colour[1];
       image.data[offset++] = colour[2];
