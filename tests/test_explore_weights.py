@@ -254,6 +254,8 @@ def test_weights_have_no_temperature_and_no_mask():
     assert names(explore(random_weights(2, 3, 4, 4))) == ["layer", "head"]
     assert names(explore(random_weights(4, 4))) == []
     assert [names(explore(random_weights(n, n))) for n in (20, 21)] == [[], ["faint"]]
+    box, view = explore(random_weights(21, 21)).widget.children
+    assert (box.description, box.value, view.faint) == ("show faint weights", False, False)
     scores = torch.randn(2, 3, 4, 4)
     assert names(explore_attention(scores, alt="maps")) == ["temperature", "layer", "head", "mask"]
 
