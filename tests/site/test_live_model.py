@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted, assert_follows_the_page, bundle_live, save_picture, write_pages
+from playwright.sync_api import expect
 from serving import serving
 from test_explorers import show  # noqa: F401
 from visits import run_axe
@@ -836,3 +837,27 @@ def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
     )
     page.wait_for_timeout(300)
     assert live.text.input_value() == "é" and live.state["text"] == TEXT
+
+
+def test_a_link_leads_to_one_of_two_models(show, trained):  # noqa: F811
+    """The other stays as the page begins, and an address says which only where it is not the first."""
+    model, vocabulary = trained
+    one = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    page = show(one, one)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for index, told in enumerate(("#live=", "#at=2&live=")):
+        page.get_by_label("Your text").nth(index).fill("another")
+        live = Mounted(page, index)
+        live.view.locator(".course-live-cost:not(:empty)").wait_for()
+        expect(live.view.locator(".course-live-tokens button")).to_have_count(7)
+        live.view.get_by_role("button", name="Copy link to this").click()
+        expect(live.view.locator(".course-live-status")).to_have_text("Link copied.")
+        link = page.evaluate("navigator.clipboard.readText()")
+        assert link.startswith(page.url + told)
+        fresh = page.context.new_page()
+        fresh.goto(link)
+        for place in range(2):
+            box = fresh.get_by_label("Your text").nth(place)
+            expect(box).to_have_value("another" if place == index else TEXT)
+        fresh.close()
+    assert page.errors == []

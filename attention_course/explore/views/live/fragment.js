@@ -33,6 +33,18 @@ export const isWhole = (told, again) => {
   return Object.keys(again).every((name) => sorted(told[name]) === sorted(again[name]));
 };
 
+// Which of its kind a view is on its page, from 1.
+/** @type {(root: Element) => number} */
+const placeOf = (root) => {
+  const kind = root.closest("[data-view]")?.getAttribute("data-view");
+  const alike = [...document.querySelectorAll(`[data-view="${kind}"]`)];
+  return Math.max(1, alike.findIndex((box) => box.contains(root)) + 1);
+};
+
+// A link that leads to this view, also where others of its kind stand before it.
+/** @type {(link: string, root: Element) => string} */
+export const addPlace = (link, root) => (placeOf(root) > 1 ? link.replace("#", `#at=${placeOf(root)}&`) : link);
+
 // Shows what the address says under `key`, now and whenever it changes; `read` returns null for what is damaged.
 /**
  * @template State
@@ -43,7 +55,10 @@ export const isWhole = (told, again) => {
  * @param {(state: State) => void} show
  */
 export const followLinks = (root, fault, key, read, show) => {
-  const isLink = () => key in readFragment(location.hash);
+  const isLink = () => {
+    const told = readFragment(location.hash);
+    return key in told && (told.at ?? "1") === String(placeOf(root));
+  };
   const follow = () => {
     const to = isLink() ? read(location.hash) : null;
     fault.textContent = !to && isLink() ? "This link could not be read." : "";

@@ -3,6 +3,7 @@
 import { make } from "../parts/dom.js";
 import { save } from "../parts/save.js";
 import { makeButton } from "./controls.js";
+import { addPlace } from "./fragment.js";
 import { SCRIPT } from "./host.js";
 
 /** @typedef {{ text: string, link: string, isLast: boolean, draw: (() => HTMLCanvasElement) | null }} Seen */
@@ -15,7 +16,8 @@ export const makeShare = (parent, file, see) => {
   field.readOnly = true;
   field.setAttribute("aria-label", "link to what you see");
   const copy = async () => {
-    const { link, isLast } = see();
+    const { link: one, isLast } = see();
+    const link = addPlace(one, parent);
     try {
       await navigator.clipboard.writeText(link);
       field.remove();
