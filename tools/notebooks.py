@@ -93,6 +93,7 @@ def run(name, notebook, *, allow_errors=False):
         timeout=timeout,
         allow_errors=allow_errors,
         record_timing=False,
+        coalesce_streams=True,  # what a slow cell prints comes in pieces, and MyST-NB ends each with a new line
         resources={"metadata": {"path": str(path(name).parent)}},
         on_cell_execute=start,
         on_cell_executed=finish,
