@@ -110,7 +110,7 @@ def gradients(answer: Answer, x: Tensor) -> Tensor:
 
     Returns:
         `(batch, n, d_model)`. Its length along the last dimension is one score a token, after Simonyan et al. 2013,
-        arXiv:1312.6034, who take the largest number of a pixel's colours.
+        arXiv:1312.6034, who take the largest size over a pixel's colours.
 
     Raises:
         ValueError: If `answer` returns anything but one number an example.
