@@ -80,3 +80,24 @@ def test_buttons_are_whole_before_the_model_has_answered(open_model):  # noqa: F
     assert seen == [["Let it write", "false"], ["One character", "false"], ["Undo", "true"]]
     live.wait_for(written=0)
     assert live.text.input_value() == live.state["text"]
+
+
+def test_maps_are_drawn_again_for_other_colours_only(open_model):  # noqa: F811
+    """The book's theme marks the body when the reader begins to scroll: nothing is drawn for that."""
+    page, live = open_model()
+    page.evaluate(
+        """() => {
+          const { strokeRect } = CanvasRenderingContext2D.prototype;
+          window.drawn = 0;
+          CanvasRenderingContext2D.prototype.strokeRect = function (...place) {
+            window.drawn++;
+            strokeRect.apply(this, place);
+          };
+          document.body.classList.add("scrolled");
+        }"""
+    )
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.drawn") == 0
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.drawn") == 4  # the heads of the last block

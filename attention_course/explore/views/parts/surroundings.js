@@ -2,8 +2,14 @@
 
 /** @type {(root: HTMLElement, recolour: () => void, refit: () => void) => () => void} */
 export const watchSurroundings = (root, recolour, refit) => {
-  // Pages and Jupyter switch between light and dark by an attribute.
-  const theme = new MutationObserver(recolour);
+  // Pages and Jupyter switch between light and dark by an attribute; other attributes tell that the reader scrolls.
+  const readInk = () => getComputedStyle(root).getPropertyValue("--explorer-ink");
+  let ink = readInk();
+  const theme = new MutationObserver(() => {
+    if (readInk() === ink) return;
+    ink = readInk();
+    recolour();
+  });
   for (const element of [document.documentElement, document.body]) theme.observe(element, { attributes: true });
   let width = root.clientWidth;
   const fit = () => {
