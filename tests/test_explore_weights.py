@@ -149,11 +149,27 @@ def test_what_transformers_nest_or_mix_is_told_apart():
         explore(output.decoder_attentions + output.cross_attentions)
 
 
+def test_a_sink_beside_the_keys_is_drawn_as_a_key_of_its_own():
+    """gpt-oss hands over rows that sum to less than 1: the rest is what its sink takes."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "head_dim": 8, "num_hidden_layers": 2, "vocab_size": 9}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 1}
+    model = transformers.GptOssModel(transformers.GptOssConfig(**sizes, **heads)).eval()
+    model.set_attn_implementation("eager")
+    attentions = model(torch.arange(4)[None], output_attentions=True).attentions
+    with pytest.raises(ValueError, match="is there a sink beside the keys"):
+        explore(attentions)
+    with_sinks = [torch.cat([w[0], 1 - w[0].sum(-1, keepdim=True)], -1) for w in attentions]
+    drawn = sent(explore(with_sinks, tokens="abcd", keys=[*"abcd", "sink"]))
+    np.testing.assert_allclose(drawn[..., :4], torch.stack(attentions)[:, 0].detach(), rtol=0, atol=PRECISION)
+    assert (drawn[..., 4] > 0.1).all()
+
+
 @pytest.mark.parametrize(
     ("shape", "options"), [((1, 3, 8), {"batch_first": True}), ((3, 1, 8), {}), ((3, 8), {}), ((3, 2, 8), {})]
 )
 def test_output_and_weights_of_a_layer_are_told_apart(shape, options):
-    with pytest.raises(ValueError, match=r"a layer of PyTorch returns output and weights: give the second"):
+    with pytest.raises(ValueError, match=r"PyTorch returns output and weights: give the second, as weights=\.\.\."):
         explore(layer_of_pytorch(*shape, **options))
 
 
@@ -161,7 +177,7 @@ def test_output_and_weights_of_a_layer_are_told_apart(shape, options):
     ("message", "make"),
     [
         (r"got 4 that do not; that of layer 1, head 4.*columns do: are queries", lambda: explore(ONE_SWAPPED)),
-        (r"sums to 0.7 .*cut off, is there an attention sink beside the keys", lambda: explore(0.7 * MAPS)),
+        (r"sums to 0.7 .*cut off, is there a sink beside the keys", lambda: explore(0.7 * MAPS)),
         (r"finite, got 2 values that are not \(whole rows: is every key", lambda: explore([[np.nan] * 2, [1.0, 0.0]])),
         (r"finite, got 1 values that are not$", lambda: explore([[np.nan, 1.0]])),
         (

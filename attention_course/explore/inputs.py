@@ -71,7 +71,7 @@ def _why_not_one(maps: np.ndarray, sums: np.ndarray) -> str:
     if abs(maps.sum(-2, dtype=np.float64) - 1).max() <= SUM_TOLERANCE:
         return "the columns do: are queries and keys swapped?"
     if sums.max() < 1:
-        return "were keys cut off, is there an attention sink beside the keys, or is a dropout on?"
+        return "were keys cut off, is there a sink beside the keys (make it a key of its own), or is a dropout on?"
     return "is a dropout on, or are these scores?"
 
 
@@ -131,5 +131,5 @@ def _why_of_other_shape(first: tuple[int, ...], other: tuple[int, ...], layers: 
     if len(first) == len(other) == 4 and first[:-1] == other[:-1]:
         return " (cross-attention has other keys: show it in an explorer of its own, with keys=...)"
     if layers == 2:
-        return " (a layer of PyTorch returns output and weights: give the second)"
+        return " (a layer of PyTorch returns output and weights: give the second, as weights=...)"
     return ""
