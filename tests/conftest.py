@@ -12,7 +12,17 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The first two are pages of Chromium's own, for the address bar: it makes both for each page that is opened, and they
+# take longer than a page of the course. This list takes the place of Playwright's own, which the others are.
+WITHOUT = [
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin"),
+    *("OptimizationHints", "NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
+]
 CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+CHROMIUM_ARGS.append(f"--disable-features={','.join(WITHOUT)}")
 
 
 def chromium_path() -> str:

@@ -68,31 +68,46 @@ def origin(site: Path) -> Iterator[str]:
         yield address
 
 
+class Tab:
+    """A page of the browser in one mode, which goes from address to address: a new one takes longer than to go on."""
+
+    def __init__(self, browser, scheme: str, width: str):
+        viewport = {"width": WIDTHS[width], "height": HEIGHTS[width]}
+        self.context = browser.new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
+        self.page = page = self.context.new_page()
+        self.errors, self.requests = [], []
+        page.set_default_timeout(10_000)
+        page.on("console", lambda said: said.type in ("error", "warning") and self.errors.append(said.text))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("requestfailed", lambda request: self.errors.append(f"failed: {request.url}"))
+        page.on("response", lambda reply: reply.status >= 400 and self.errors.append(f"{reply.status}: {reply.url}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, address: str) -> None:
+        """Open an address as a new page would: what the last one left behind is not seen."""
+        self.page.evaluate("if (location.protocol !== 'about:') sessionStorage.clear()")
+        self.page.goto("about:blank")
+        self.errors.clear()
+        self.requests.clear()
+        self.page.goto(address, wait_until="load")
+        self.page.evaluate("document.fonts.ready.then(() => null)")
+
+
 @pytest.fixture(scope="session")
 def open_page(browser) -> Iterator:
-    """A function that opens an address and returns the page, with `errors` and `requests` it filled."""
-    contexts = {}
+    """A function that opens an address and returns the tab it is in, with `errors` and `requests` it filled."""
+    tabs = {}
 
-    def open_page(address: str, scheme: str, width: str):
-        key = (scheme, width)
-        if key not in contexts:
-            viewport = {"width": WIDTHS[width], "height": HEIGHTS[width]}
-            contexts[key] = browser.new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
-        page = contexts[key].new_page()
-        page.set_default_timeout(10_000)
-        errors, requests = [], []
-        page.on("console", lambda message: message.type in ("error", "warning") and errors.append(message.text))
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("requestfailed", lambda request: errors.append(f"failed: {request.url}"))
-        page.on("response", lambda reply: reply.status >= 400 and errors.append(f"{reply.status}: {reply.url}"))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(address, wait_until="load")
-        page.evaluate("document.fonts.ready.then(() => null)")
-        return page, errors, requests
+    def open_page(address: str, scheme: str, width: str) -> Tab:
+        key = (scheme, width, address.partition(":")[0])
+        if key not in tabs:
+            tabs[key] = Tab(browser, scheme, width)
+        tabs[key].open(address)
+        return tabs[key]
 
     yield open_page
-    for context in contexts.values():
-        context.close()
+    for tab in tabs.values():
+        tab.context.close()
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +116,8 @@ def visit(open_page, origin: str):
 
     @functools.cache
     def visit(page_name: str, scheme: str, width: str) -> Visit:
-        page, errors, requests = open_page(f"{origin}/{page_name}", scheme, width)
+        tab = open_page(f"{origin}/{page_name}", scheme, width)
+        page = tab.page
         as_opened = page.evaluate(AS_OPENED)
         page.evaluate(OPEN_FOLDS)
         on_a_phone = width == "phone"
@@ -110,13 +126,12 @@ def visit(open_page, origin: str):
             "off_screen": page.evaluate(OFF_SCREEN) if page_name in LESSONS else {},
             "wide_code": page.evaluate(WIDE_CODE) if on_a_phone else 0,
             "wrapped": page.evaluate(WRAPPED) if on_a_phone else [],
-            "requests": list(requests),  # axe itself may ask for more
+            "requests": list(tab.requests),  # axe itself may ask for more
         }
-        before = list(errors)
+        errors = list(tab.errors)
         seen["violations"] = find_violations(page, target_size=on_a_phone and page_name in LESSONS)
-        errors.clear()
+        tab.errors.clear()
         seen["diagram_faults"] = find_diagram_faults(page) if on_a_phone else []
-        page.close()
-        return Visit(**seen, errors=before + errors)
+        return Visit(**seen, errors=errors + tab.errors)
 
     return visit

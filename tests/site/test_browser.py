@@ -63,11 +63,11 @@ def test_maths_is_drawn(visit, page_name):
 @pytest.mark.parametrize("kind_of_page", [name for name in page_names() if not is_one_of_many(name)])
 def test_works_from_a_folder(open_page, site, kind_of_page):
     """A page opened from disk is the same page: no error, no request to a host, its icons loaded."""
-    page, errors, requests = open_page((site / kind_of_page).as_uri(), "light", "desktop")
-    fonts = page.evaluate("[...document.fonts].filter((font) => font.status === 'loaded').map((font) => font.family)")
-    page.close()
-    assert errors == []
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    tab = open_page((site / kind_of_page).as_uri(), "light", "desktop")
+    loaded = "[...document.fonts].filter((font) => font.status === 'loaded').map((font) => font.family)"
+    fonts = tab.page.evaluate(loaded)
+    assert tab.errors == []
+    assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []
     assert any("Font Awesome" in family for family in fonts)
 
 

@@ -35,6 +35,7 @@ OFF_SCREEN = (HERE / "off_screen.js").read_text()
 WRAPPED = (HERE / "wrapped.js").read_text()
 DIAGRAM_FAULTS = (HERE / "diagrams.js").read_text()
 MARK_KINDS_OF_TEXT = (HERE / "kinds_of_text.js").read_text()
+MAKE_CODE_PLAIN = (HERE / "plain_code.js").read_text()
 
 # Most of a long page is text of the same kinds: contrast is computed for one of each. What is touched has 24 px, or as
 # much room around (WCAG 2.2), in the article.
@@ -106,8 +107,12 @@ def run_axe(page: Page, context: dict | None = None, configuration: str = "", **
 
 
 def find_violations(page: Page, target_size: bool = False) -> list[str]:
-    """What axe finds on a page, in one run; also controls in the article that are too small, if asked for."""
+    """What axe finds on a page, in one run; also controls in the article that are too small, if asked for.
+
+    It leaves the page's code without most of its colours.
+    """
     page.evaluate(MARK_KINDS_OF_TEXT)
+    page.evaluate(MAKE_CODE_PLAIN)
     rules = {"target-size": {"enabled": target_size}}
     return run_axe(page, configuration=WHAT_AXE_LOOKS_AT, rules=rules)
 
