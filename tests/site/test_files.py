@@ -1,6 +1,8 @@
 """The built pages as files: links, images, scripts."""
 
 from functools import cache
+from html.parser import HTMLParser
+from os.path import normpath
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -17,10 +19,27 @@ def parse(path: Path) -> BeautifulSoup:
     return BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
 
 
+class Anchors(HTMLParser):
+    """The ids of a page, without the tree that is made of its own: every page links to nearly all others."""
+
+    def __init__(self):
+        super().__init__()
+        self.ids = set()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """Keep the id of an element."""
+        self.ids |= {value for name, value in attributes if name == "id"}
+
+
 @cache
-def anchors(path: Path) -> set[str]:
-    """Every place of a page that a link can lead to."""
-    return {tag["id"] for tag in parse(path).find_all(id=True)}
+def anchors(path: Path) -> set[str] | None:
+    """Every place of a page that a link can lead to; none of another file, and None where there is no file."""
+    if not path.is_file():
+        return None
+    reader = Anchors()
+    if path.suffix == ".html":
+        reader.feed(path.read_text(encoding="utf8"))
+    return reader.ids
 
 
 @pytest.fixture
@@ -39,10 +58,11 @@ def problem(page: Path, address: str) -> str | None:
     parts = urlsplit(address)
     if parts.scheme or parts.netloc:
         return None
-    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-    if not target.is_file():
+    target = Path(normpath(page.parent / unquote(parts.path))) if parts.path else page
+    places = anchors(target)
+    if places is None:
         return f"{address}: no such file"
-    if parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target):
+    if parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in places:
         return f"{address}: no such place on that page"
     return None
 
