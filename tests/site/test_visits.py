@@ -15,6 +15,8 @@ BODIES = {
     "pale is fine on dark": (FINE + "<div class=dark><p class=pale>pale on dark</p></div>", 0),
     "the same colour on another ground": (FINE + "<div class=dark><p>dark on dark</p></div>", 1),
     "made pale by its parent": (FINE + "<div style='opacity: .3'><p>faded</p></div>", 1),
+    "a word of code": (FINE + "<pre><span class=k>for</span> <span class=pale>word</span></pre>", 1),
+    "the same word of code many times": (FINE + "<pre>" + "<span class=pale>word</span> " * 9 + "</pre>", 1),
     "in a line of a paragraph": (FINE + "<p>dark and <em class=pale>pale</em></p>", 1),
 }
 
@@ -31,6 +33,15 @@ def test_other_rules_look_at_all_there_is(browser):
     page = browser.new_page()
     page.set_content(PAGE.format(body=FINE + "<img src='data:,'>" * 2))
     assert [violation.split(":")[0] for violation in find_violations(page)] == ["image-alt"] * 2
+    page.close()
+
+
+def test_words_of_code_are_looked_at_but_for_those_that_are_nothing_but_coloured(browser):
+    page = browser.new_page()
+    words = "<span class=k>for</span> <span class=k>in</span> <span class=k role=button></span>"
+    page.set_content(PAGE.format(body=f"{FINE}<pre><span class=code-line>{words}</span></pre>"))
+    assert [violation.split(":")[0] for violation in find_violations(page)] == ["aria-command-name"]
+    assert page.locator("pre .k").all_inner_texts() == ["for", ""]
     page.close()
 
 
