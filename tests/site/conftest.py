@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from explorer_pages import show  # noqa: F401
 from lessons import FURTHER, IN_THE_NEW_FORM
 from serving import BOOK, serving
 from visits import (

@@ -4,9 +4,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from bare_page import bare_page
 from PIL import Image
-from visits import ROOT
+from serving import serving
+from visits import ROOT, WIDTHS
 
 from attention_course.explore.explorer import VIEWS
 
@@ -41,6 +43,39 @@ def write_pages(folder: Path, explorers: list) -> None:
         page = bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme)
         # Before the script that mounts: it looks for what these have left.
         (folder / f"{theme}.html").write_text(page.replace("<script", "\n".join([*head, "<script"]), 1))
+
+
+@pytest.fixture(scope="module")
+def show(browser, tmp_path_factory):
+    """A function that opens a page of the given explorers; `page.errors` and `page.requests` fill as it lives."""
+    contexts = []
+
+    def show(*explorers, scheme="light", width="desktop", from_folder=False, **options):
+        folder = tmp_path_factory.mktemp("explorers")
+        write_pages(folder, explorers)
+        options = {"reduced_motion": "reduce", **options}
+        context = browser.new_context(color_scheme=scheme, viewport={"width": WIDTHS[width], "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.errors, page.requests = [], []
+        page.on("console", lambda message: message.type in ("error", "warning") and page.errors.append(message.text))
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("dialog", lambda dialog: (page.errors.append("a dialog"), dialog.dismiss()))
+        page.on("request", lambda request: page.requests.append(request.url))
+        page.on("requestfailed", lambda request: page.errors.append(f"failed: {request.url}"))
+        if from_folder:
+            page.goto((folder / f"{scheme}.html").as_uri(), wait_until="load")
+            return page
+        server = serving(folder)
+        origin = server.__enter__()
+        page.on("close", lambda: server.__exit__(None, None, None))
+        page.goto(f"{origin}/{scheme}.html", wait_until="load")
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
 
 
 def save_picture(page, scheme: str, folder: Path) -> tuple[str, int]:

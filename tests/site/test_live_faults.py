@@ -7,7 +7,6 @@ import torch
 from explorer_pages import Mounted, write_pages
 from playwright.sync_api import expect
 from serving import serving
-from test_explorers import show  # noqa: F401
 from test_live_model import LIMIT, NOTEBOOK, START, TEXT, HighExplorer, trained  # noqa: F401
 
 from attention_course.checkpoints import load_character_model

@@ -1,6 +1,5 @@
 """What a stylesheet could take from a live model: on a phone, and in the reader's own colours."""
 
-from test_explorers import show  # noqa: F401
 from test_live_model import Live, open_model, trained  # noqa: F401
 
 BARS = ".course-live-tokens button, .course-live-legend i, .course-live-next li"

@@ -11,7 +11,6 @@ import torch
 from explorer_pages import Mounted, assert_follows_the_page, bundle_live, save_picture, write_pages
 from playwright.sync_api import expect
 from serving import serving
-from test_explorers import show  # noqa: F401
 from visits import run_axe
 
 from attention_course.attention import DotProductAttention
@@ -35,7 +34,7 @@ def trained():
 
 
 @pytest.fixture
-def open_model(show, trained):  # noqa: F811
+def open_model(show, trained):
     """A function that opens a page with the live model, once it has run."""
 
     def open_model(**options):
@@ -352,7 +351,7 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
     assert live.cost.inner_text() == unchanged
 
 
-def test_the_other_model_reads_the_same_text(show, trained):  # noqa: F811
+def test_the_other_model_reads_the_same_text(show, trained):
     """The one that was trained without the mask: nothing hidden, until the reader hides it."""
     model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
@@ -402,7 +401,7 @@ def test_a_token_is_followed_through_the_blocks(open_model, trained):
         hook.remove()
 
 
-def test_weights_are_loaded_when_the_reader_comes(show, trained):  # noqa: F811
+def test_weights_are_loaded_when_the_reader_comes(show, trained):
     """Not before; until then, and without JavaScript, the first state is shown."""
     model, vocabulary = trained
     explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
@@ -452,7 +451,7 @@ def test_the_script_is_small_and_strict(view, most_style):
     assert (VIEWS / f"{view}.css").stat().st_size < most_style
 
 
-def test_what_the_reader_chose_outlives_another_model(show, trained):  # noqa: F811
+def test_what_the_reader_chose_outlives_another_model(show, trained):
     """Folds, sliders, seed and the switches that the other model has as well."""
     model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
@@ -495,7 +494,7 @@ HOLD = """() => {
 }"""
 
 
-def test_only_the_model_that_was_chosen_last_starts(show, trained):  # noqa: F811
+def test_only_the_model_that_was_chosen_last_starts(show, trained):
     """However long the others take to load."""
     model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
@@ -628,7 +627,7 @@ def copied(page):
     return page.evaluate("navigator.clipboard.readText()")
 
 
-def test_a_link_restores_what_was_seen(show, trained):  # noqa: F811
+def test_a_link_restores_what_was_seen(show, trained):
     """In a fresh page: text, token, changes, sampling, model, maps and folds."""
     model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
@@ -676,7 +675,7 @@ DAMAGED = ["live", "live=%E9", "live=" + "a" * (LIMIT + 1), "live=a&token=2", "l
            "live=a&top-p=2", "live=a&mask=perhaps", "live=a&seed=-1", "live=a&seed=4294967296"]  # fmt: skip
 
 
-def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):  # noqa: F811
+def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):
     """The page is as without it, and says so of a link; what others add to a link does no harm."""
     model, vocabulary = trained
     page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
@@ -701,7 +700,7 @@ def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):  # noqa: F811
     assert page.errors == []
 
 
-def test_a_link_leads_to_its_model(show, trained):  # noqa: F811
+def test_a_link_leads_to_its_model(show, trained):
     """When the page opens, though all above it grows, and when it is open; until the reader changes something."""
     model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
@@ -793,7 +792,7 @@ def test_a_picture_is_saved(open_model, from_folder, scheme, tmp_path):
     assert page.errors == []
 
 
-def test_weights_wait_until_the_page_has_loaded(show, trained):  # noqa: F811
+def test_weights_wait_until_the_page_has_loaded(show, trained):
     """A model at the top of a page does not delay what the page loads of itself."""
     model, vocabulary = trained
     page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))

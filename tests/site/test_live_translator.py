@@ -8,7 +8,6 @@ import torch
 from explorer_pages import Mounted, assert_follows_the_page, save_picture, write_pages
 from playwright.sync_api import expect
 from serving import serving
-from test_explorers import show  # noqa: F401
 from visits import run_axe
 
 from attention_course.encoder_decoder import EncoderDecoder
@@ -32,7 +31,7 @@ def model():
 
 
 @pytest.fixture
-def open_translator(show, model):  # noqa: F811
+def open_translator(show, model):
     """A function that opens a page with the translator, once it has written."""
 
     def open_translator(**options):
@@ -257,7 +256,7 @@ def test_writing_and_taking_back(open_translator, model):
     assert is_focused(button["Write all"])
 
 
-def test_a_sentence_ends_where_the_model_ends_it(show, model):  # noqa: F811
+def test_a_sentence_ends_where_the_model_ends_it(show, model):
     """At the period, as `cut_after` does, and never behind it."""
     ending = EncoderDecoder(len(VOCABULARY), 32, 4, 2, pad=0)
     ending.load_state_dict(model.state_dict())
@@ -503,7 +502,7 @@ DRAWN = """() => {
 }"""
 
 
-def test_weights_are_loaded_when_the_reader_comes(show, model):  # noqa: F811
+def test_weights_are_loaded_when_the_reader_comes(show, model):
     """Once, from a file under a megabyte; without JavaScript, the first state is shown."""
     explorer = make(model)
     page = show(explorer)

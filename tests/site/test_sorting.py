@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted
-from test_explorers import show  # noqa: F401
 
 from attention_course import tasks, training
 from attention_course.explore import explore_sorting
@@ -27,7 +26,7 @@ def sorter() -> GRUEncoderDecoder:
 
 
 @pytest.fixture
-def page(show, sorter):  # noqa: F811
+def page(show, sorter):
     """A page with the explorer of the sorter."""
     return show(explore_sorting(sorter, NUMBERS, alt="A sorter."))
 

@@ -1,0 +1,161 @@
+"""The controls of explorers: by keyboard and by mouse, their pictures, and how they play."""
+
+import numpy as np
+import pytest
+import torch
+from explorer_pages import Mounted
+from explorer_samples import close_figures, draw_bars, pytorch_weights, shown_picture  # noqa: F401
+
+from attention_course.diagrams import Diagram
+from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
+
+
+def test_the_temperature_moves_by_keyboard_from_end_to_end(show):
+    """0.05, 10, 1 and a step beside it; the value is written beside the slider, and told to who cannot see it."""
+    explorer = Mounted(show(explore_attention(torch.randn(4, 4), alt="Random.")))
+    slider = explorer.control("temperature")
+    assert explorer.state["temperature"] == 1 and explorer.output("temperature") == "1"
+    for key, temperature in {"ArrowRight": 10 ** (1 / 93), "Home": 0.05, "End": 10}.items():
+        before = explorer.pixels()
+        explorer.press("temperature", key)
+        assert explorer.state["temperature"] == pytest.approx(temperature, rel=1e-9)
+        assert float(explorer.output("temperature")) == pytest.approx(temperature, rel=5e-3)
+        assert slider.get_attribute("aria-valuetext") == explorer.output("temperature")
+        assert explorer.pixels() != before
+        beyond = {"Home": "ArrowLeft", "End": "ArrowRight"}.get(key)
+        if beyond:
+            explorer.press("temperature", beyond)
+            assert explorer.state["temperature"] == temperature
+
+
+def test_heads_side_by_side_or_one(show):
+    """The choice changes how many maps there are, and each map's name."""
+    explorer = Mounted(show(explore_attention(torch.randn(3, 4, 4), alt="Random.")))
+    titles = explorer.view.locator("figcaption")
+    assert titles.all_inner_texts() == ["head 1", "head 2", "head 3"]
+    assert explorer.state["head"] == "all"
+    explorer.control("head").press("ArrowDown")
+    explorer.control("head").press("ArrowDown")
+    assert titles.all_inner_texts() == ["head 2"]
+    assert explorer.state["head"] == 2 and explorer.weights.shape == (1, 4, 4)
+
+
+def test_gold_comes_and_goes(show):
+    """As frames on the map and on the numbers, and in words."""
+    explorer = Mounted(show(explore_attention(torch.randn(4, 4), gold=torch.eye(4) > 0, alt="Random.")))
+    framed = explorer.pixels()
+    assert explorer.view.locator("li.course-explorer-gold").count() == 1
+    assert "gold" in explorer.view.locator(".course-explorer-legend").inner_text()
+    explorer.control("gold").press("Space")
+    assert explorer.state["gold"] is False
+    assert explorer.pixels() != framed
+    assert explorer.view.locator("li.course-explorer-gold").count() == 0
+    assert "gold" not in explorer.view.locator(".course-explorer-legend").inner_text()
+
+
+def test_models_by_their_number_of_heads(show):
+    """From the first to the last by keyboard, with each one's accuracy."""
+    scores = {n: torch.randn(n, 5, 5) for n in (1, 2, 4, 8)}
+    accuracy = {1: 0.25, 2: 0.5, 4: 0.75, 8: 1.0}
+    explorer = Mounted(show(explore_heads(scores, accuracy=accuracy, mask="causal", alt="Random models.")))
+    for keys, n in ((["Home"], 1), (["ArrowRight"], 2), (["End"], 8)):
+        explorer.press("heads", *keys)
+        assert explorer.output("heads") == str(n)
+        assert explorer.state["heads"] == n
+        assert f"accuracy {accuracy[n]:.1%}" in explorer.view.inner_text()
+        assert explorer.view.locator(".course-explorer-maps canvas").count() == n
+        np.testing.assert_allclose(explorer.weights, pytorch_weights(scores[n], 1.0, "causal", 5), rtol=0, atol=1e-6)
+
+
+def test_frames_follow_two_sliders(show):
+    """Every corner of the grid is a picture of its own, and the state says which."""
+    explorer = Mounted(show(explore_frames(draw_bars, {"height": [1, 2, 3], "width": [1.5, 2.5]}, alt="Two bars.")))
+    seen = {}
+    for height, height_key in ((1, "Home"), (3, "End")):
+        for width, width_key in ((1.5, "Home"), (2.5, "End")):
+            explorer.press("height", height_key)
+            explorer.press("width", width_key)
+            assert (explorer.output("height"), explorer.output("width")) == (str(height), str(width))
+            state = explorer.state
+            assert (state["height"], state["width"]) == (str(height), str(width))
+            seen[state["frame"]] = shown_picture(explorer)
+    assert sorted(seen) == [0, 1, 4, 5]
+    assert len(set(seen.values())) == 4
+    assert explorer.page.errors == []
+
+
+def test_steps_go_on_by_slider_and_by_button(show):
+    """Each step has its caption; after the last the button starts again."""
+    pairs = [(f"Step {name}.", lambda n=n: draw_bars(n)) for n, name in enumerate(("one", "two", "three"), 1)]
+    explorer = Mounted(show(explore_steps(pairs, alt="Three steps.")))
+    button = explorer.view.locator("button")
+    captions = []
+    for label in ("Next", "Next", "Start again"):
+        captions.append(explorer.view.locator(".course-explorer-caption").inner_text())
+        assert button.inner_text() == label
+        assert captions[-1].split(": ")[1] in explorer.view.locator("img").get_attribute("alt")
+        button.click()
+    assert captions == ["1 of 3: Step one.", "2 of 3: Step two.", "3 of 3: Step three."]
+    assert explorer.output("step") == "1"
+    explorer.press("step", "End")
+    assert explorer.view.locator(".course-explorer-caption").inner_text() == "3 of 3: Step three."
+
+
+def draw_height(height):
+    picture = Diagram(f"A bar. It is {height} high.", height=100)
+    picture.tensor(10, 10, [[height, -1.0]], name="height", cell=40, numbers=True)
+    return picture
+
+
+def test_a_diagram_takes_the_colours_of_the_page(show):
+    """Its text is the page's ink, in light and in dark, and it changes with the slider."""
+    for scheme in ("light", "dark"):
+        explorer = Mounted(show(explore_frames(draw_height, {"height": [1.0, 2.0]}, alt="Bars."), scheme=scheme))
+        text = explorer.view.locator("svg.course-diagram text").first
+        assert text.text_content() == "1"
+        explorer.press("height", "End")
+        assert text.text_content() == "2"
+        page_ink = explorer.page.evaluate("getComputedStyle(document.querySelector('.course-explorer-view')).color")
+        assert text.evaluate("text => getComputedStyle(text).fill") == page_ink
+
+
+def test_steps_may_be_diagrams_and_figures(show):
+    """What is shown is one of them, and nothing is left of the other."""
+    steps = [("A diagram.", draw_height(1.0)), ("A figure.", lambda: draw_bars(1, 2)), ("Again.", draw_height(3.0))]
+    explorer = Mounted(show(explore_steps(steps, alt="Three pictures.")))
+    image, svg = explorer.view.locator("img"), explorer.view.locator("svg.course-diagram")
+    assert (image.is_visible(), svg.count()) == (False, 1)
+    explorer.view.locator("button").click()
+    image.wait_for()
+    assert svg.count() == 0
+    explorer.view.locator("button").click()
+    assert (image.is_visible(), svg.locator("text").first.text_content()) == (False, "3")
+
+
+def test_play_runs_to_the_end_and_pauses(show):
+    """Nothing moves by itself; once played, the slider moves along."""
+    frames = explore_frames(draw_bars, {"height": [1, 2, 3]}, alt="Bars.")
+    page = show(frames, reduced_motion="no-preference")
+    explorer = Mounted(page)
+    button = explorer.view.locator("button")
+    assert button.inner_text() == "Play"
+    button.click()
+    assert button.inner_text() == "Pause"
+    button.click()
+    assert button.inner_text() == "Play" and explorer.state["frame"] == 1
+    page.wait_for_timeout(900)
+    assert explorer.state["frame"] == 1
+    button.click()
+    page.wait_for_function("document.querySelector('.course-explorer-view').explorer.state.frame === 2")
+    explorer.view.get_by_text("Play").wait_for()
+    assert explorer.output("height") == "3"
+
+
+def test_play_steps_where_motion_is_unwelcome(show):
+    """One press, one frame."""
+    explorer = Mounted(show(explore_frames(draw_bars, {"height": [1, 2, 3]}, alt="Bars.")))
+    button = explorer.view.locator("button")
+    assert button.inner_text() == "Next"
+    button.click()
+    explorer.page.wait_for_timeout(900)
+    assert explorer.state["frame"] == 1

@@ -1,0 +1,49 @@
+"""The weights of explorers beside PyTorch's."""
+
+import numpy as np
+import pytest
+import torch
+from explorer_pages import Mounted
+from explorer_samples import pytorch_weights
+
+from attention_course.explore import explore_attention
+
+
+@pytest.mark.parametrize(
+    ("shape", "length", "dtype", "spread"),
+    [
+        ((3, 5, 5), 3, torch.float32, 1.0),
+        ((1, 1, 7), 7, torch.float32, 3.0),
+        ((2, 7, 4), 0, torch.float64, 10.0),  # more queries than keys: causal leaves rows empty, padding all of them
+        ((2, 3, 9), 1, torch.float64, 100.0),
+        ((8, 16, 16), 9, torch.float16, 5.0),
+    ],
+)
+def test_weights_equal_pytorch(show, shape, length, dtype, spread):
+    """At the ends of the temperature, in between, under every mask, for all heads and for the last one."""
+    scores = (torch.randn(shape, generator=torch.Generator().manual_seed(1)) * spread).to(dtype)
+    page = show(explore_attention(scores, keys=range(shape[2]), tokens=range(shape[1]), length=length, alt="Random."))
+    explorer = Mounted(page)
+    seen = set()
+    for mask in ("none", "causal", "padding", "sliding window"):
+        explorer.control("mask").select_option(label=mask)
+        for keys in (["Home"], ["PageUp", "PageUp"], ["End"], ["ArrowLeft"]):
+            explorer.press("temperature", *keys)
+            state = explorer.state
+            seen.add(state["temperature"])
+            assert state["mask"] == mask
+            expected = pytorch_weights(scores, state["temperature"], mask, length)
+            np.testing.assert_allclose(explorer.weights, expected, rtol=0, atol=1e-6)
+    assert len(seen) == 4 and {0.05, 10} < seen
+    if shape[0] > 1:
+        explorer.control("head").select_option(label=f"head {shape[0]}")
+        np.testing.assert_allclose(explorer.weights, expected[-1:], rtol=0, atol=1e-6)
+    assert page.errors == []
+
+
+def test_a_query_that_may_attend_to_nothing_says_so(show):
+    """Its weights are 0, not NaN, and the sentence tells why."""
+    explorer = Mounted(show(explore_attention(torch.zeros(3, 2), keys="ab", mask="causal", tokens="xyz", alt="Zeros.")))
+    assert explorer.weights.tolist() == [[[0, 0], [1, 0], [0.5, 0.5]]]
+    assert explorer.row() == [0, 0]
+    explorer.page.get_by_text("“x” may attend to nothing: every weight is 0.").wait_for()
