@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 from explorer_pages import Mounted, write_pages
+from live_models import LIMIT, NOTEBOOK, START, TEXT, HighExplorer
 from playwright.sync_api import expect
 from serving import serving
-from test_live_model import LIMIT, NOTEBOOK, START, TEXT, HighExplorer, trained  # noqa: F401
 
 from attention_course.checkpoints import load_character_model
 from attention_course.encoder_decoder import EncoderDecoder
@@ -17,7 +17,7 @@ from attention_course.explore.explorer import VIEWS
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):  # noqa: F811
+def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):
     """Offline, or where a server answers with another page: it is said, and can be tried again."""
     model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
@@ -51,7 +51,7 @@ def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):
     assert said.inner_text() == "" and Mounted(page).state["model"] == 0
 
 
-def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_path):  # noqa: F811
+def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_path):
     """In a frame that has no origin, as other pages embed one, `new Worker` throws."""
     model, vocabulary = trained
     write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.")])
@@ -65,7 +65,7 @@ def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_pat
         page.close()
 
 
-def test_a_worker_that_fails_is_ended(show, trained):  # noqa: F811
+def test_a_worker_that_fails_is_ended(show, trained):
     """The page takes over, and does not keep the worker's memory."""
     model, vocabulary = trained
     page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
@@ -81,7 +81,7 @@ def test_a_worker_that_fails_is_ended(show, trained):  # noqa: F811
     assert not page.workers
 
 
-def test_a_view_that_is_taken_away_draws_nothing(browser, trained, tmp_path):  # noqa: F811
+def test_a_view_that_is_taken_away_draws_nothing(browser, trained, tmp_path):
     """An answer that comes after it was ended is of no model on the page."""
     model, vocabulary = trained
     explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
@@ -113,7 +113,7 @@ def test_a_view_that_is_taken_away_draws_nothing(browser, trained, tmp_path):  #
         page.close()
 
 
-def test_a_model_and_a_translator_on_one_page(show, trained):  # noqa: F811
+def test_a_model_and_a_translator_on_one_page(show, trained):
     """Both run, and each says what is wrong with what is typed in it."""
     model, vocabulary = trained
     torch.manual_seed(0)

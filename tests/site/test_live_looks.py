@@ -1,11 +1,9 @@
 """What a stylesheet could take from a live model: on a phone, and in the reader's own colours."""
 
-from test_live_model import Live, open_model, trained  # noqa: F401
-
 BARS = ".course-live-tokens button, .course-live-legend i, .course-live-next li"
 
 
-def test_bars_stay_in_forced_colours(open_model):  # noqa: F811
+def test_bars_stay_in_forced_colours(open_model):
     """They are all that shows the surprise; a button that does nothing looks so."""
     page, live = open_model(forced_colors="active")
     seen = page.locator(BARS).evaluate_all(
@@ -19,7 +17,7 @@ def test_bars_stay_in_forced_colours(open_model):  # noqa: F811
     assert one.evaluate(colour) != undo.evaluate(colour)
 
 
-def test_the_names_of_folds_stay_within_them(open_model):  # noqa: F811
+def test_the_names_of_folds_stay_within_them(open_model):
     """On a phone too, where the folds are padded less."""
     for width in ("phone", "desktop"):
         page, live = open_model(width=width)
@@ -32,7 +30,7 @@ def test_the_names_of_folds_stay_within_them(open_model):  # noqa: F811
         assert len(over) == 5 and max(over) <= 0
 
 
-def test_a_theme_changes_no_name_of_a_map(open_model):  # noqa: F811
+def test_a_theme_changes_no_name_of_a_map(open_model):
     """The book's would print it pale, and beside the left edge of its map."""
     page, live = open_model()
     page.evaluate(
@@ -49,7 +47,7 @@ def test_a_theme_changes_no_name_of_a_map(open_model):  # noqa: F811
     ]
 
 
-def test_the_list_of_next_characters_begins_at_the_likeliest(open_model):  # noqa: F811
+def test_the_list_of_next_characters_begins_at_the_likeliest(open_model):
     """For another character; it stays where it is while a slider moves."""
     page, live = open_model()
     listed = page.locator(".course-live-next ol")
@@ -60,7 +58,7 @@ def test_the_list_of_next_characters_begins_at_the_likeliest(open_model):  # noq
     assert listed.evaluate("list => list.scrollTop") == 0
 
 
-def test_buttons_are_whole_before_the_model_has_answered(open_model):  # noqa: F811
+def test_buttons_are_whole_before_the_model_has_answered(open_model):
     """The one that writes has its name, and nothing can be taken back that the model did not write."""
     page, live = open_model()
     seen = page.evaluate(
@@ -81,7 +79,7 @@ def test_buttons_are_whole_before_the_model_has_answered(open_model):  # noqa: F
     assert live.text.input_value() == live.state["text"]
 
 
-def test_maps_are_drawn_again_for_other_colours_only(open_model):  # noqa: F811
+def test_maps_are_drawn_again_for_other_colours_only(open_model):
     """The book's theme marks the body when the reader begins to scroll: nothing is drawn for that."""
     page, live = open_model()
     page.evaluate(

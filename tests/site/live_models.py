@@ -1,0 +1,128 @@
+"""The live model on a page, and the model beside it in Python."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from explorer_pages import Mounted
+
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
+
+TEXT = "Return the item of *d* with key "
+LIMIT = 64
+INTACT = {"heads": [[], [], []], "blocks": [], "positions": True, "masked": True}
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """The recorded model in float64, and its vocabulary."""
+    model, vocabulary = load_character_model()
+    return model.double(), vocabulary
+
+
+@pytest.fixture
+def open_model(show, trained):
+    """A function that opens a page with the live model, once it has run."""
+
+    def open_model(**options):
+        model, vocabulary = trained
+        explorer = explore_model(model, vocabulary, TEXT, alt="A model.", examples=["for x in range"], limit=LIMIT)
+        page = show(explorer, **options)
+        return page, Live(page)
+
+    return open_model
+
+
+class Live(Mounted):
+    """The live model of a page."""
+
+    def __init__(self, page):
+        super().__init__(page)
+        self.text = page.get_by_label("Your text")
+        self.cost = page.locator(".course-live-cost")
+        self.view.locator(".course-live-cost:not(:empty)").wait_for()
+        self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+
+    def wait_for(self, **state):
+        """The state, once it holds what is asked for."""
+        for _ in range(200):
+            seen = self.state
+            if all(seen[name] == value for name, value in state.items()):
+                return seen
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"never {state}: {self.state}")
+
+    def check(self, name, index=0):
+        """Switch a part of the model, and wait for what it makes of the text."""
+        before = self.state["changes"]
+        self.page.get_by_role("checkbox", name=name, exact=True).nth(index).click()
+        for _ in range(200):
+            if self.state["changes"] != before:
+                return
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"{name} changed nothing")
+
+    def logits(self, n):
+        """Those on show, `(n_tokens, n_symbols)`."""
+        lens = self.view.evaluate("view => Array.from(view.explorer.sight.lenses.at(-1))")
+        return np.reshape(lens, (n, -1))
+
+
+def encode(text, vocabulary):
+    return torch.tensor([[vocabulary.index(character) for character in text]])
+
+
+@torch.no_grad()
+def bits(model, symbols, mask=None):
+    """Mean cost of each symbol but the first."""
+    logits, _ = model(symbols, mask)
+    return torch.nn.functional.cross_entropy(logits[0, :-1], symbols[0, 1:]).item() / math.log(2)
+
+
+def switch_off(model, off):
+    """Hooks that silence heads, pairs (block, head)."""
+
+    def hook(head):
+        def silence(_, inputs):
+            parts = inputs[0].unflatten(-1, (4, -1)).clone()
+            parts[:, :, head] = 0
+            return parts.flatten(-2)
+
+        return silence
+
+    return [model.blocks[b].attention.out_proj.register_forward_pre_hook(hook(h)) for b, h in off]
+
+
+class HighExplorer:
+    """Something that stands above: more than a screen of it."""
+
+    def _repr_html_(self):
+        return '<svg width="10" height="2000" aria-hidden="true"></svg>'
+
+
+def until(page, expression):
+    """Wait, by questions from outside: the policy lets a page evaluate nothing."""
+    for _ in range(200):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never {expression}")
+
+
+NOTEBOOK = """<!doctype html><html lang="en"><title>A notebook</title><body><div id="here"></div>
+<script type="module" src="start.mjs"></script></body></html>"""
+START = """import view from "./view.mjs";
+const data = await (await fetch("data.json")).json();
+const el = document.getElementById("here");
+window.leave = view.render({ model: { get: () => data }, el });
+"""
+
+
+def copied(page):
+    """The link that the button hands out."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link to this").click()
+    page.locator(".course-live-status", has_text="Link copied.").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")

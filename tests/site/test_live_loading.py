@@ -1,0 +1,170 @@
+"""What the live model loads, when, and where: as the reader comes to it, as it is chosen, and in a notebook."""
+
+import json
+
+import pytest
+from explorer_pages import bundle_live, write_pages
+from live_models import (
+    LIMIT,
+    NOTEBOOK,
+    START,
+    TEXT,
+    HighExplorer,
+    Live,
+    bits,
+    encode,
+    until,
+)
+from serving import serving
+
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
+from attention_course.explore.bundle import join
+from attention_course.explore.explorer import VIEWS
+
+BUDGET = 40_000  # bytes of script, uncompressed
+
+
+def test_where_workers_are_forbidden_the_page_computes(browser, trained, tmp_path):
+    """A stricter policy than ours costs the worker, and nothing else."""
+    model, vocabulary = trained
+    write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.")])
+    with serving(tmp_path, "default-src 'self'; worker-src 'none'") as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/light.html")
+        live = Live(page)
+        assert f"Average surprise: {bits(model, encode(TEXT, vocabulary)):.2f} bits" in live.cost.inner_text()
+        assert not page.workers
+        page.close()
+
+
+def test_weights_are_loaded_when_the_reader_comes(show, trained):
+    """Not before; until then, and without JavaScript, the first state is shown."""
+    model, vocabulary = trained
+    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    page = show(HighExplorer(), explorer)
+    page.wait_for_timeout(300)
+    assert not any("/models/" in url for url in page.requests)
+    assert page.locator(".course-explorer-first").is_visible()
+    page.locator(".course-live").scroll_into_view_if_needed()
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    assert [url.rsplit("/", 2)[-2] for url in page.requests].count("models") == 1
+    assert page.locator(".course-explorer-first").count() == 0
+    page = show(explorer, java_script_enabled=False)
+    assert "the likeliest next characters are" in page.locator(".course-explorer-first").inner_text()
+    assert page.locator(".course-explorer-first svg").is_visible()
+
+
+def test_what_the_reader_chose_outlives_another_model(show, trained):
+    """Folds, sliders, seed and the switches that the other model has as well."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(explore_model(model, vocabulary, TEXT, alt="Two models.", limit=LIMIT, unmasked=cheat))
+    live = Live(page)
+    page.locator("summary", has_text="Follow one character").click()  # closes it
+    live.press("temperature", *["ArrowRight"] * 8)
+    live.press("top-p", *["ArrowLeft"] * 5)
+    page.get_by_label("seed").fill("7")
+    live.check("head 2", 0)
+    live.check("block 3")
+    page.get_by_role("combobox", name="block", exact=True).select_option(label="block 1")
+    page.locator(".course-live-choice select").select_option(label="trained without the mask")
+    state = live.wait_for(model=1)
+    assert (state["temperature"], state["topP"], state["seed"]) == (pytest.approx(10 ** (8 / 93)), 0.7, 7)
+    assert state["changes"] == {"heads": [[1], []], "blocks": [], "positions": True, "masked": False}
+    assert state["block"] == 1 and live.weights.shape[0] == 4
+    assert live.output("temperature") == "1.22" and page.get_by_label("seed").input_value() == "7"
+    assert not page.get_by_role("checkbox", name="head 2", exact=True).first.is_checked()
+    folds = page.locator("details").evaluate_all("boxes => boxes.map((box) => box.open)")
+    assert folds == [True, True, True, False, True]
+    assert page.errors == []
+
+
+# Answers requests for weights when it is told to, the newest first.
+HOLD = """() => {
+  const { append } = Element.prototype;
+  window.held = [];
+  document.head.append = (element) => window.held.push(element);
+  window.release = () => window.held.splice(0).reverse().forEach((element) => append.call(document.head, element));
+}"""
+
+
+def test_only_the_model_that_was_chosen_last_starts(show, trained):
+    """However long the others take to load."""
+    model, vocabulary = trained
+    cheat, _ = load_character_model("unmasked")
+    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat))
+    page.evaluate(HOLD)
+    page.locator(".course-live").scroll_into_view_if_needed()
+    until(page, "window.held.length === 1")
+    page.locator(".course-live-choice select").select_option(label="trained without the mask")
+    until(page, "window.held.length === 2")
+    page.evaluate("window.release()")
+    live = Live(page)
+    live.wait_for(model=1)
+    page.wait_for_timeout(500)
+    assert live.state["model"] == 1 and page.locator(".course-live-tokens").count() == 1
+    assert page.locator(".course-live > .course-live-note").all_inner_texts() == ["", ""]
+    assert page.errors == []
+
+
+@pytest.fixture
+def notebook(browser, trained, tmp_path):
+    """The view as a module, as notebooks load it."""
+    model, vocabulary = trained
+    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    files = {
+        "index.html": NOTEBOOK,
+        "start.mjs": START,
+        "view.mjs": join(VIEWS / "model.js"),
+        "data.json": json.dumps(explorer.values["data"]),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    with serving(tmp_path) as origin:
+        page = browser.new_page()
+        page.goto(f"{origin}/index.html")
+        yield page
+        page.close()
+
+
+def test_a_notebook_offers_no_link(notebook):
+    """Its page is not the model's own."""
+    notebook.locator(".course-live-cost:not(:empty)").wait_for()
+    assert notebook.locator(".course-live-share button").all_inner_texts() == ["Save as picture"]
+
+
+def test_a_view_that_is_taken_away_starts_nothing(notebook):
+    """A model that has loaded by then is not started."""
+    notebook.locator(".course-live-cost:not(:empty)").wait_for()
+    notebook.evaluate(
+        """() => {
+          document.querySelector(".course-live-choice select").dispatchEvent(new Event("change")); // loads it again
+          window.leave();
+        }"""
+    )
+    notebook.wait_for_timeout(500)
+    assert notebook.locator(".course-live-tokens").count() == 0
+
+
+def test_weights_wait_until_the_page_has_loaded(show, trained):
+    """A model at the top of a page does not delay what the page loads of itself."""
+    model, vocabulary = trained
+    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    page.evaluate("Object.defineProperty(document, 'readyState', { value: 'interactive' })")
+    page.locator(".course-live").scroll_into_view_if_needed()
+    page.locator(".course-live-note", has_text="Loading the model").wait_for()
+    page.wait_for_timeout(300)
+    assert not any("/models/" in url for url in page.requests)
+    page.evaluate("dispatchEvent(new Event('load'))")
+    Live(page)
+
+
+@pytest.mark.parametrize(("view", "most_style"), [("model", 7_000), ("translator", 5_000)])
+def test_the_script_is_small_and_strict(view, most_style):
+    """Under 40 kB, and nothing in it that a strict policy or a folder would refuse."""
+    script = bundle_live(view)
+    assert len(script.encode()) < BUDGET
+    words = ("eval(", "new Function", "import(", "import ", "export ", "innerHTML")
+    assert not [word for word in words if word in script]
+    assert (VIEWS / f"{view}.css").stat().st_size < most_style

@@ -1,0 +1,166 @@
+"""How the live model writes: greedily, by chance, on and on, and until it is stopped."""
+
+from live_models import LIMIT, TEXT, encode, until
+
+
+def test_writing_is_greedy_where_one_symbol_is_left(open_model, trained):
+    """As `generate` at temperature 0; one symbol, then up to the limit; and back."""
+    model, vocabulary = trained
+    page, live = open_model()
+    greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
+    expected = "".join(vocabulary[symbol] for symbol in greedy)
+    live.press("top-k", "Home")
+    page.get_by_role("button", name="One character").focus()
+    for count in (1, 2):  # by the keyboard, which stays where it is
+        page.keyboard.press("Enter")
+        live.wait_for(text=expected[: len(TEXT) + count], writing=False)
+    page.get_by_role("button", name="Let it write").click()
+    live.wait_for(text=expected, writing=False)
+    assert page.get_by_role("button", name="One character").is_disabled()
+    page.get_by_role("button", name="Undo").click()
+    live.wait_for(text=expected[:-1], writing=False)
+    assert page.errors == []
+
+
+def test_what_is_drawn_can_be_repeated(open_model):
+    """The same seed writes the same, another does not; what was typed is not taken back."""
+    page, live = open_model()
+    seen = []
+    for seed in ("1", "2", "1"):
+        page.get_by_label("seed").fill(seed)
+        page.get_by_role("button", name="Let it write").click()
+        state = live.wait_for(written=LIMIT - len(TEXT), writing=False)
+        seen.append(state["text"])
+        for left in range(LIMIT - len(TEXT) - 1, -1, -1):
+            page.get_by_role("button", name="Undo").click()
+            live.wait_for(written=left)
+        assert page.get_by_role("button", name="Undo").is_disabled()
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_writing_stops(open_model):
+    """By the button that began it, which keeps its place and the focus; and by the choice of a character."""
+    page, live = open_model(width="phone")
+    live.text.fill("a\n\t"[:2])
+    live.wait_for(text="a\n")
+    names = page.locator(".course-live-tokens button").evaluate_all("all => all.map((one) => one.ariaLabel)")
+    assert names[1].startswith("new line, character 2,")
+    said = page.locator(".course-live-said")
+    page.wait_for_timeout(900)
+    before = said.inner_text()
+    page.evaluate(
+        """() => {
+          window.heard = [];
+          const hear = () => window.heard.push(document.querySelector(".course-live-text [role=status]").textContent);
+          new MutationObserver(hear).observe(document.querySelector(".course-live-text"),
+            { subtree: true, childList: true, characterData: true, attributes: false });
+          const button = [...document.querySelectorAll("button")].find((one) => one.textContent === "Let it write");
+          button.focus();
+          const top = () => button.getBoundingClientRect().top;
+          const at = top();
+          button.click();
+          setTimeout(() => {
+            window.moved = Math.abs(top() - at);
+            window.named = button.textContent;
+            button.click();
+          }, 250);
+        }"""
+    )
+    until(page, "window.named !== undefined")
+    written = live.wait_for(writing=False)["written"]
+    assert 0 < written < LIMIT - 2
+    assert page.evaluate("[window.named, document.activeElement.textContent]") == ["Stop", "Let it write"]
+    assert page.evaluate("window.moved") < 1
+    assert set(page.evaluate("window.heard")) <= {""}  # no count for every character
+    page.wait_for_timeout(1000)
+    assert said.inner_text() != before and said.inner_text().startswith("It wrote “")
+    undo = page.get_by_role("button", name="Undo")
+    for left in range(written - 1, -1, -1):
+        undo.press("Enter")
+        live.wait_for(written=left)
+    assert undo.is_disabled() and undo.evaluate("one => one === document.activeElement")
+    page.get_by_role("button", name="Let it write").click()
+    page.evaluate("setTimeout(() => document.querySelector('.course-live-tokens button').click(), 150)")
+    page.wait_for_timeout(600)
+    assert 0 < live.wait_for(writing=False, selected=0)["written"] < LIMIT - 2
+    live.text.fill("\n" * (LIMIT - 9))
+    live.wait_for(text="\n" * (LIMIT - 9))
+    page.get_by_role("button", name="Let it write").press("Enter")  # to the limit
+    live.wait_for(written=9, writing=False)
+    assert page.evaluate("document.activeElement.textContent") == "Let it write"
+    assert live.text.evaluate("area => area.scrollTop + area.clientHeight >= area.scrollHeight - 1")
+    # A finger that scrolls the page begins on a map, and chooses nothing; one that taps does.
+    row = live.state["selected"]
+    first = page.locator(".course-live canvas").first
+    first.scroll_into_view_if_needed()
+    first.dispatch_event("pointerdown", {"clientY": first.bounding_box()["y"] + 5})
+    assert live.state["selected"] == row > 9
+    first.click(position={"x": 20, "y": 5})
+    assert live.state["selected"] < 9
+    assert page.errors == []
+
+
+def test_writing_goes_on_with_a_changed_model(open_model):
+    """A switch does not stop it."""
+    page, live = open_model()
+    live.text.fill("a")
+    live.wait_for(text="a")
+    page.evaluate(
+        """() => {
+          [...document.querySelectorAll("button")].find((one) => one.textContent === "Let it write").click();
+          const box = document.querySelector(".course-live-check input");
+          let clicks = 0; // an odd number of them, while questions wait
+          const timer = setInterval(() => (clicks++ < 31 ? box.click() : clearInterval(timer)), 7);
+        }"""
+    )
+    state = live.wait_for(written=LIMIT - 1, writing=False)
+    assert state["changes"]["blocks"] == [0]
+    assert page.errors == []
+
+
+def test_a_late_picture_does_not_move_what_is_followed(open_model):
+    """Between a longer text and its answer the old picture may be drawn again."""
+    page, live = open_model(from_folder=True)
+    live.text.fill("abc")
+    live.wait_for(text="abc", selected=2)
+    page.evaluate(
+        """() => {
+          const area = document.querySelector("textarea");
+          area.value = "abcdefgh";
+          area.dispatchEvent(new Event("input"));
+          document.querySelector("[data-control=top-k]").dispatchEvent(new Event("input", { bubbles: true }));
+        }"""
+    )
+    live.wait_for(text="abcdefgh", selected=7)
+
+
+def test_at_temperature_0_the_likeliest_is_written(open_model, trained):
+    """As `generate` does."""
+    model, vocabulary = trained
+    page, live = open_model()
+    live.press("temperature", "Home")
+    assert live.output("temperature") == "0: the likeliest"
+    assert live.state["temperature"] == 0
+    page.get_by_role("button", name="Let it write").click()
+    greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
+    live.wait_for(text="".join(vocabulary[symbol] for symbol in greedy), writing=False)
+
+
+def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
+    """Before the model has answered: nothing more is taken back than it wrote, and nothing is written over a fault."""
+    page, live = open_model()
+    page.get_by_role("button", name="One character").click()
+    live.wait_for(written=1, writing=False)
+    press = "[...document.querySelectorAll('button')].find((one) => one.textContent === '{}').click();"
+    page.evaluate(press.format("Undo") * 3)
+    assert live.wait_for(written=0)["text"] == live.text.input_value() == TEXT
+    page.evaluate(
+        f"""() => {{
+          const area = document.querySelector(".course-live textarea");
+          area.value = "é";
+          area.dispatchEvent(new Event("input"));
+          {press.format("One character")}
+        }}"""
+    )
+    page.wait_for_timeout(300)
+    assert live.text.input_value() == "é" and live.state["text"] == TEXT
