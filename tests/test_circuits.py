@@ -39,6 +39,8 @@ def test_each_score_is_1_for_the_head_it_looks_for_and_0_for_another():
     assert circuits.induction_score(weights, PERIOD).tolist() == pytest.approx([0, 1, 0, 1 / 7])
     assert circuits.sink_score(weights).tolist() == [0, 0, 1, 0]
     assert circuits.broadcast_score(weights).tolist() == pytest.approx([1 / 6, 1 / 6, 0, 1])
+    assert circuits.broadcast_score(broadcast.roll(-2, 1)) == 1  # the second token is the first that counts
+    assert circuits.induction_score(previous, 2) == 1  # the shortest period there is
 
 
 def test_the_induction_score_is_a_loop_over_queries():

@@ -89,6 +89,7 @@ def test_a_query_that_is_not_there_and_a_model_without_maps_are_refused():
     maps = random_maps(1)
     same = interpret.attention_flow(maps, query=3), interpret.attention_flow(maps, query=-1)
     assert torch.equal(*same)
+    assert torch.equal(interpret.attention_flow(maps, query=-4), interpret.attention_flow(maps, query=0))
     for query in (4, -5):
         with pytest.raises(IndexError, match=f"query must lie in -4..3 for 4 tokens, got {query}"):
             interpret.attention_flow(maps, query=query)
