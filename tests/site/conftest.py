@@ -8,6 +8,7 @@ import pytest
 from explorer_pages import show  # noqa: F401
 from lessons import FURTHER, IN_THE_NEW_FORM
 from live_models import open_model, trained  # noqa: F401
+from live_translators import model, open_translator  # noqa: F401
 from serving import BOOK, serving
 from visits import (
     AS_OPENED,

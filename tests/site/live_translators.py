@@ -1,0 +1,97 @@
+"""The live translator on a page, and the model beside it in Python."""
+
+import numpy as np
+import pytest
+import torch
+from explorer_pages import Mounted
+
+from attention_course.encoder_decoder import EncoderDecoder
+from attention_course.explore import explore_model
+from attention_course.tasks.translation import ENGLISH, VOCABULARY
+
+TEXT, OTHER, LIMIT = "the black cat does not love a small bee.", "these white geese never see my house.", 13
+INTACT = {"heads": [[], []], "encoder": [], "decoder": []}
+
+
+@pytest.fixture(scope="module")
+def model():
+    """Not trained, but as unequal as if it were; it never ends a sentence of itself."""
+    torch.manual_seed(0)
+    model = EncoderDecoder(len(VOCABULARY), 32, 4, 2, pad=0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.15 * torch.randn_like(parameter))
+        model.logits.bias[1] = -100
+    return model.half().double().eval()
+
+
+@pytest.fixture
+def open_translator(show, model):
+    """A function that opens a page with the translator, once it has written."""
+
+    def open_translator(**options):
+        page = show(make(model), **options)
+        return page, Live(page)
+
+    return open_translator
+
+
+def make(model, text=TEXT):
+    options = {"alt": "A translator.", "limit": LIMIT, "source_words": [*ENGLISH, "."]}
+    return explore_model(model, VOCABULARY, text, examples=[OTHER], **options)
+
+
+class Live(Mounted):
+    """The translator of a page."""
+
+    def __init__(self, page):
+        super().__init__(page)
+        self.text = page.get_by_label("Your sentence")
+        self.written = page.locator(".course-live-written button")
+        self.cost = page.locator(".course-live-cost")
+        self.fault = page.locator(".course-live-fault")
+        self.said = page.locator(".course-live-said")
+        self.block = page.locator(".course-live-section select").first
+        self.view.locator(".course-live-cost:not(:empty)").wait_for()
+        self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+        self.wait_for(writing=False)
+
+    def wait_for(self, **state):
+        """The state, once it holds what is asked for."""
+        for _ in range(200):
+            seen = self.state
+            if all(seen[name] == value for name, value in state.items()):
+                return seen
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"never {state}: {self.state}")
+
+    def logits(self):
+        """Those on show, a row for each word."""
+        lens = self.view.evaluate("view => Array.from(view.explorer.sight.logits)")
+        return np.reshape(lens, (-1, len(VOCABULARY)))
+
+
+def encode(text):
+    return [VOCABULARY.index(word) for word in text.replace(".", " .").split()]
+
+
+@torch.no_grad()
+def run(model, source, written):
+    """Logits and cross-attention weights `(blocks, heads, words, source)`."""
+    logits, weights = model(torch.tensor([source]), torch.tensor([written]), need_weights=True)
+    return logits[0], torch.stack(weights)[:, 0]
+
+
+def probability(model, source, written):
+    shares = run(model, source, written)[0].softmax(-1)
+    return shares[torch.arange(len(written)), written].prod().item()
+
+
+def tell(share):
+    """As the page writes a probability that is not tiny."""
+    assert share > 1e-8
+    return f"{float(f'{100 * share:.3g}'):.12f}".rstrip("0").rstrip(".") + "%"
+
+
+def is_focused(button):
+    return button.evaluate("button => button === document.activeElement")
