@@ -20,13 +20,6 @@ LENGTHS = {
         "test_lengths": [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20],
         "steps": 1000,
     },
-    "sorting ten": {
-        "task": "sorting",
-        "n_symbols": 100,
-        "train_lengths": [10, 10],
-        "test_lengths": [10],
-        "steps": 600,
-    },
 }
 COMMON = {"d_hidden": 64, "batch": 128, "peak_lr": 0.01, "test_examples": 500, "test_seed": 1000}
 ATTENTIONS = [None, "additive", "general", "concat"]
