@@ -1,5 +1,6 @@
 """The live model: its numbers beside PyTorch's, and what a reader sees of them."""
 
+import math
 import re
 
 import numpy as np
@@ -99,7 +100,10 @@ def test_the_distribution_is_that_of_the_token_that_is_followed(open_model, trai
         assert rows.nth(place).locator("span").inner_text()[0] == vocabulary[order[place]].replace(" ", "␣")
     nexts = [text for text in rows.locator("span").all_inner_texts() if text.endswith(" ←")]
     assert nexts == [f"{TEXT[7].replace(' ', '␣')} ←"]
-    assert "← stands in your text" in page.locator(".course-live-next p").inner_text()
+    with torch.no_grad():
+        cost = -model(encode(TEXT, vocabulary))[0][0, 5].log_softmax(-1)[vocabulary.index(TEXT[6])] / math.log(2)
+    assert f"itself cost {cost:.1f} bits. What" in page.locator(".course-live-next p").inner_text()
+    assert "← marks the one in your text" in page.locator(".course-live-next p").inner_text()
     assert rows.nth(kept).locator("b").inner_text().startswith("cut")
     assert f"{kept} of {len(vocabulary)} characters" in page.locator(".course-live-next p").inner_text()
 
@@ -112,19 +116,21 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
     intact = bits(model, symbols)
     everything = torch.ones(len(TEXT), len(TEXT), dtype=torch.bool)
 
-    def said(cost):
-        return f"Average surprise: {cost:.2f} bits a character; as the model was trained, {intact:.2f}."
+    def said(cost, off):
+        return f"Average surprise: {cost:.2f} bits a character; as the model was trained, {intact:.2f}. Off: {off}."
 
     unchanged = f"Average surprise: {intact:.2f} bits a character {SCALE}."
     assert live.cost.inner_text() == unchanged
     live.check("head 2", 0)
     live.check("head 4", 2)
     hooks = switch_off(model, [(0, 1), (2, 3)])
-    assert live.cost.inner_text() == said(bits(model, symbols))
-    live.check("mask: hide the future")
-    assert live.cost.inner_text() == said(bits(model, symbols, everything))
+    two = "block 1 head 2, block 3 head 4"
+    assert live.cost.inner_text() == said(bits(model, symbols), two)
     beside = page.locator("details:has(> summary:text('Take something out')) .course-live-note")
-    assert beside.inner_text() == live.cost.inner_text()  # on a phone the switches stand far below the text
+    assert live.cost.inner_text() == f"{beside.inner_text()} Off: {two}."  # on a phone the switches stand far below
+    live.check("mask: hide the future")
+    assert live.cost.inner_text() == said(bits(model, symbols, everything), f"{two}, mask")
+    assert "it has not learned" in beside.inner_text()
     for hook in hooks:
         hook.remove()
     page.get_by_role("button", name="As it was trained").click()
@@ -140,7 +146,7 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
         for part in (layers[1].out_proj, model.blocks[1].feed_forward[2])
     ]
     try:
-        assert live.cost.inner_text() == said(bits(model, symbols))
+        assert live.cost.inner_text() == said(bits(model, symbols), "block 2, positions")
     finally:
         for hook in out:
             hook.remove()

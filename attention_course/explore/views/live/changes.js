@@ -7,6 +7,8 @@ import { makeButton } from "./controls.js";
 import { noChanges } from "./engine.js";
 import { range } from "./numbers.js";
 
+const UNMASKED = " The model was trained with the mask: what to do with later characters it has not learned.";
+
 const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 // What the text costs, beside the model as it was trained.
@@ -63,5 +65,8 @@ export const makeChanges = (parent, data, chosen, change) => {
     set(noChanges(data.sizes));
   });
   const cost = make(parent, "p", "course-live-note");
-  return (sight) => (cost.textContent = tellCost(data, sight));
+  return (sight) => {
+    cost.textContent = tellCost(data, sight);
+    if (masked && !sight.changes.masked) cost.textContent += UNMASKED;
+  };
 };

@@ -17,6 +17,7 @@ export const tell = (data, logits, show = visible) => {
 /** @type {(parent: Element, data: ModelData) => (sight: Sight, selected: number) => void} */
 export const makeFollow = (parent, data) => {
   const title = make(parent, "p");
+  make(parent, "p", "course-live-note", "The stream is a list of numbers, to which each block adds. How long are the additions, and the stream?");
   const table = make(parent, "table", "course-live-follow");
   const head = make(make(table, "thead"), "tr");
   for (const name of ["after", "it would say next", "attention and feed-forward add", "length of the stream"]) {

@@ -43,6 +43,13 @@ export const tellWhere = ({ vocabulary }, symbols, selected) =>
     ? "What the model expects next"
     : `What the model expected after “${visible(vocabulary[symbols[selected]])}” (character ${selected + 1})`;
 
+// How much a character that was chosen had surprised the model.
+/** @type {(data: ModelData, sight: Sight, selected: number) => string} */
+const tellSurprise = ({ vocabulary }, { symbols, bits }, selected) =>
+  selected && selected < symbols.length - 1
+    ? `“${visible(vocabulary[symbols[selected]])}” itself cost ${bits[selected - 1].toFixed(1)} bits. `
+    : "";
+
 /** @type {(parent: Element, data: ModelData, sampling: Sampling) => (sight: Sight, selected: number) => void} */
 export const makeNext = (parent, data, sampling) => {
   const size = data.vocabulary.length;
@@ -63,9 +70,9 @@ export const makeNext = (parent, data, sampling) => {
     shown = place;
     const ranked = rank(data, sight, selected, sampling);
     const kept = ranked.filter(({ stays }) => stays).length;
-    const told = [`${tellWhere(data, symbols, selected)} (␣ is a space, ⏎ a new line)`];
+    const told = [`${tellSurprise(data, sight, selected)}${tellWhere(data, symbols, selected)} (␣ is a space, ⏎ a new line)`];
     if (kept < size) told.push(`${kept} of ${size} characters are left to draw from`);
-    if (selected < symbols.length - 1) told.push("← stands in your text");
+    if (selected < symbols.length - 1) told.push("← marks the one in your text");
     title.textContent = `${told.join("; ")}:`;
     ranked.forEach(({ symbol, share, stays }, place) => {
       const { item, symbol: name, share: said } = items[place];

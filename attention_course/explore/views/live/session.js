@@ -3,7 +3,7 @@
 /** @import { Chosen, ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
-import { makeChanges, tellCost } from "./changes.js";
+import { makeChanges, tellCost, tellOff } from "./changes.js";
 import { nameOf, visible } from "./characters.js";
 import { without } from "./checks.js";
 import { FOLDS } from "./chosen.js";
@@ -24,7 +24,8 @@ import { makeTokens } from "./tokens.js";
 export const start = (view, data, weights, chosen) => {
   const root = make(view, "div", "course-live-model");
   const { ask, end } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
-  let written = 0; // how many characters at the end the model wrote
+  /** @type {number[]} */
+  let runs = []; // how many characters at the end each press of a button has written
   /** @type {{ many: boolean } | null} */
   let writing = null; // the run that writes
   /** @type {Sight | null} */
@@ -33,12 +34,13 @@ export const start = (view, data, weights, chosen) => {
   let told = ""; // what was said last
   let heard = chosen.text; // the text of which it was said
 
+  const written = () => runs.reduce((sum, count) => sum + count, 0);
   // What is seen may be of an earlier text, which was shorter.
   const followed = (/** @type {Sight} */ { symbols }) => Math.min(chosen.selected, symbols.length - 1);
   // Also before the model has answered: pressed again, a button would take back or write over what the reader typed.
   const showButtons = () => {
     const valid = chosen.typed === chosen.text;
-    enable(writing?.many === true, valid && chosen.text.length < data.limit, valid && written > 0);
+    enable(writing?.many === true, valid && chosen.text.length < data.limit, valid && written() > 0);
   };
   const redraw = () => {
     if (!sight) return;
@@ -48,16 +50,16 @@ export const start = (view, data, weights, chosen) => {
     showButtons();
     follow(sight, selected);
     const shown = heads.draw(looks(sight), selected);
-    cost.textContent = tellCost(data, sight);
+    cost.textContent = `${tellCost(data, sight)} ${tellOff(sight.changes, data.sizes.masked)}`.trim();
     repeatCost(sight);
-    const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written, writing: writing !== null };
+    const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written: written(), writing: writing !== null };
     view.explorer = { state, sight, weights: shown.map((one) => one.weights) };
     clearTimeout(sentence); // one sentence for a whole word that is typed
     sentence = setTimeout(say, 700, sight);
   };
   const looks = (/** @type {Sight} */ { symbols, weights, changes: { heads, blocks, masked } }) => {
     const tokens = symbols.map((symbol) => visible(data.vocabulary[symbol]));
-    const legend = "Each row is a character: the stronger a cell, the more it looked at that one. The chosen row is framed.";
+    const legend = "Each row is a character, each column one that it may look at: the stronger a cell, the more it looked there. The chosen row is framed.";
     const isOff = (/** @type {number} */ b, /** @type {number} */ h) => heads[b].includes(h) || blocks.includes(b);
     return { queries: tokens, keys: tokens, weights, masked, legend, isOff, unit: "character" };
   };
@@ -69,7 +71,7 @@ export const start = (view, data, weights, chosen) => {
     const after = nameOf(data.vocabulary[symbols[selected]]);
     const next = `After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, seen)}`;
     if (writing || next === told) return;
-    const wrote = written && chosen.text !== heard ? `It wrote “${chosen.text.slice(-written)}”. ` : "";
+    const wrote = written() && chosen.text !== heard ? `It wrote “${chosen.text.slice(-written())}”. ` : "";
     if (told) said.textContent = wrote + next; // not of itself when the page opens
     [told, heard] = [next, chosen.text];
   };
@@ -90,7 +92,7 @@ export const start = (view, data, weights, chosen) => {
     writing = null;
     chosen.typed = typed;
     if (fits) {
-      written = 0;
+      runs = [];
       setText(typed);
     }
     showButtons();
@@ -104,13 +106,14 @@ export const start = (view, data, weights, chosen) => {
   const write = async (/** @type {number} */ count) => {
     if (writing) return;
     const mine = (writing = { many: count > 1 });
+    runs.push(0);
     while (writing === mine && count > 0 && chosen.text.length < data.limit) {
       const answer = await update();
       if (writing !== mine) return;
       if (!answer) continue; // the reader has changed the model meanwhile: ask again
       const logits = answer.lenses[answer.lenses.length - 1].slice(-data.vocabulary.length);
       const symbol = drawSymbol(logits, chosen.sampling, chosen.text.length);
-      written++;
+      runs[runs.length - 1]++;
       count--;
       setText(chosen.text + data.vocabulary[symbol]);
     }
@@ -118,11 +121,12 @@ export const start = (view, data, weights, chosen) => {
   };
   const stop = () => {
     writing = null;
+    runs = runs.filter(Boolean); // stopped before its first character, or begun at the limit
     update();
   };
   const takeBack = () => {
-    written--;
-    setText(chosen.text.slice(0, -1));
+    const count = runs.pop() ?? 0;
+    setText(chosen.text.slice(0, chosen.text.length - count));
     showButtons();
     update();
   };
