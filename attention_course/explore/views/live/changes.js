@@ -7,7 +7,7 @@ import { makeButton } from "./controls.js";
 import { noChanges } from "./engine.js";
 import { range } from "./numbers.js";
 
-const UNMASKED = " The model was trained with the mask: what to do with later characters it has not learned.";
+const UNMASKED = " The model was trained with the mask, and has not learned what to do with later characters.";
 
 const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
