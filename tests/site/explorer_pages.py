@@ -45,6 +45,16 @@ def write_pages(folder: Path, explorers: list) -> None:
         (folder / f"{theme}.html").write_text(page.replace("<script", "\n".join([*head, "<script"]), 1))
 
 
+def watch(page) -> None:
+    """Have `page.errors` and `page.requests` fill as the page lives."""
+    page.errors, page.requests = [], []
+    page.on("console", lambda message: message.type in ("error", "warning") and page.errors.append(message.text))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("dialog", lambda dialog: (page.errors.append("a dialog"), dialog.dismiss()))
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.on("requestfailed", lambda request: page.errors.append(f"failed: {request.url}"))
+
+
 @pytest.fixture(scope="module")
 def show(browser, tmp_path_factory):
     """A function that opens a page of the given explorers; `page.errors` and `page.requests` fill as it lives."""
@@ -58,12 +68,7 @@ def show(browser, tmp_path_factory):
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.errors, page.requests = [], []
-        page.on("console", lambda message: message.type in ("error", "warning") and page.errors.append(message.text))
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("dialog", lambda dialog: (page.errors.append("a dialog"), dialog.dismiss()))
-        page.on("request", lambda request: page.requests.append(request.url))
-        page.on("requestfailed", lambda request: page.errors.append(f"failed: {request.url}"))
+        watch(page)
         if from_folder:
             page.goto((folder / f"{scheme}.html").as_uri(), wait_until="load")
             return page
@@ -114,6 +119,15 @@ class Mounted:
     def state(self) -> dict:
         """What the view says it shows."""
         return self.view.evaluate("view => view.explorer.state")
+
+    def wait_for(self, **state):
+        """The state, once it holds what is asked for."""
+        for _ in range(200):
+            seen = self.state
+            if all(seen[name] == value for name, value in state.items()):
+                return seen
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"never {state}: {self.state}")
 
     @property
     def weights(self) -> np.ndarray:

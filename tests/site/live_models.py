@@ -45,15 +45,6 @@ class Live(Mounted):
         self.view.locator(".course-live-cost:not(:empty)").wait_for()
         self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
 
-    def wait_for(self, **state):
-        """The state, once it holds what is asked for."""
-        for _ in range(200):
-            seen = self.state
-            if all(seen[name] == value for name, value in state.items()):
-                return seen
-            self.page.wait_for_timeout(25)
-        raise AssertionError(f"never {state}: {self.state}")
-
     def check(self, name, index=0):
         """Switch a part of the model, and wait for what it makes of the text."""
         before = self.state["changes"]

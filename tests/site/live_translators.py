@@ -56,15 +56,6 @@ class Live(Mounted):
         self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
         self.wait_for(writing=False)
 
-    def wait_for(self, **state):
-        """The state, once it holds what is asked for."""
-        for _ in range(200):
-            seen = self.state
-            if all(seen[name] == value for name, value in state.items()):
-                return seen
-            self.page.wait_for_timeout(25)
-        raise AssertionError(f"never {state}: {self.state}")
-
     def logits(self):
         """Those on show, a row for each word."""
         lens = self.view.evaluate("view => Array.from(view.explorer.sight.logits)")

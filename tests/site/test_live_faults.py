@@ -1,19 +1,15 @@
 """Live models where something fails: a file that does not arrive, no worker, a view that has gone."""
 
-import json
-
 import pytest
 import torch
 from explorer_pages import Mounted, write_pages
-from live_models import LIMIT, NOTEBOOK, START, TEXT, HighExplorer
+from live_models import LIMIT, TEXT, HighExplorer
 from playwright.sync_api import expect
 from serving import serving
 
 from attention_course.checkpoints import load_character_model
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
-from attention_course.explore.bundle import join
-from attention_course.explore.explorer import VIEWS
 
 
 @pytest.mark.parametrize("missing", [True, False])
@@ -79,38 +75,6 @@ def test_a_worker_that_fails_is_ended(show, trained):
             break
         page.wait_for_timeout(25)
     assert not page.workers
-
-
-def test_a_view_that_is_taken_away_draws_nothing(browser, trained, tmp_path):
-    """An answer that comes after it was ended is of no model on the page."""
-    model, vocabulary = trained
-    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
-    files = {
-        "index.html": NOTEBOOK,
-        "start.mjs": START,
-        "view.mjs": join(VIEWS / "model.js"),
-        "data.json": json.dumps(explorer.values["data"]),
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(content)
-    with serving(tmp_path) as origin:
-        page = browser.new_page()
-        page.goto(f"{origin}/index.html")
-        page.locator(".course-live-cost:not(:empty)").wait_for()
-        seen = page.evaluate(
-            """async () => {
-              const view = document.querySelector(".course-live");
-              const area = view.querySelector("textarea");
-              area.value = "another";
-              area.dispatchEvent(new Event("input"));
-              await null; // the model has begun
-              window.leave();
-              await new Promise((done) => setTimeout(done, 500));
-              return view.explorer.state.text;
-            }"""
-        )
-        assert seen == TEXT
-        page.close()
 
 
 def test_a_model_and_a_translator_on_one_page(show, trained):

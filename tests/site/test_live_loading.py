@@ -147,6 +147,24 @@ def test_a_view_that_is_taken_away_starts_nothing(notebook):
     assert notebook.locator(".course-live-tokens").count() == 0
 
 
+def test_a_view_that_is_taken_away_draws_nothing(notebook):
+    """An answer that comes after it was ended is of no model on the page."""
+    notebook.locator(".course-live-cost:not(:empty)").wait_for()
+    seen = notebook.evaluate(
+        """async () => {
+          const view = document.querySelector(".course-live");
+          const area = view.querySelector("textarea");
+          area.value = "another";
+          area.dispatchEvent(new Event("input"));
+          await null; // the model has begun
+          window.leave();
+          await new Promise((done) => setTimeout(done, 500));
+          return view.explorer.state.text;
+        }"""
+    )
+    assert seen == TEXT
+
+
 def test_weights_wait_until_the_page_has_loaded(show, trained):
     """A model at the top of a page does not delay what the page loads of itself."""
     model, vocabulary = trained

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted
+from explorer_pages import Mounted, watch
 
 from attention_course import checkpoints
 from attention_course.diagrams import Diagram
@@ -62,11 +62,7 @@ def opened(browser, tmp_path):
         explorer.save(folder / "saved.html")
         page = context.new_page()
         page.set_default_timeout(10_000)
-        page.errors, page.requests = [], []
-        page.on("console", lambda message: message.type in ("error", "warning") and page.errors.append(message.text))
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("dialog", lambda dialog: (page.errors.append("a dialog"), dialog.dismiss()))
-        page.on("request", lambda request: page.requests.append(request.url))
+        watch(page)
         page.goto((folder / "saved.html").as_uri(), wait_until="load")
         return page
 
