@@ -21,8 +21,10 @@ TYPESCRIPT := 7.0.2
 TSC := .venv-node/typescript-$(TYPESCRIPT)
 # What drives Firefox, under the same Node.
 PUPPETEER := .venv-node/puppeteer-core-25.16.0
+# What finds the versions of requirements.txt.
+UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants url clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants lock url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -159,6 +161,17 @@ peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (a qua
 
 mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)
 	@$(BIN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)
+
+$(UV)/.installed:
+	@echo "== installing uv into $(@D) (once; seconds)"
+	@$(PYTHON) -m venv --clear $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check $(subst uv-,uv==,$(@D:.venv-lock/%=%))
+	@touch $@
+
+# The pins decide which notebooks are run again, so that nothing else stands in the file: no comments on who asks.
+lock: $(UV)/.installed ## write requirements.txt from requirements.in: what is new or asked for otherwise, the rest stays
+	@$(UV)/bin/uv pip compile requirements.in --quiet --output-file requirements.txt --config-file tools/lock.toml \
+	  --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" > /dev/null
 
 url: ## name the repository the course is published from: URL=https://github.com/organisation/repository
 	@case "$(URL)" in *.git | */) false;; https://*/*/*) ;; *) false;; esac || { \

@@ -1,0 +1,59 @@
+"""What requirements.in asks for and what `make lock` wrote of it fit together, and fit what is installed."""
+
+import re
+import tomllib
+from importlib.metadata import requires
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+LEFT_OUT = set(tomllib.loads((ROOT / "tools" / "lock.toml").read_text())["exclude-dependencies"])
+OF_A_GPU = re.compile(r"nvidia|cuda")
+
+
+def lines(name):
+    """A file's lines without its comments."""
+    without = [line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
+    return list(filter(None, without))
+
+
+def here(requirement, extra=""):
+    """Whether a requirement counts on this machine."""
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+ASKED = list(map(Requirement, lines("requirements.in")))
+PINS = list(map(Requirement, lines("requirements.txt")))
+PINNED_HERE = {pin.name: str(pin.specifier).removeprefix("==") for pin in PINS if here(pin)}
+
+
+def brought_along(requirements):
+    """The names that requirements lead to on this machine, by what the installed packages ask for."""
+    found, new = set(), {(canonicalize_name(one.name), extra) for one in requirements for extra in {"", *one.extras}}
+    while new:
+        found |= new
+        asked = [(Requirement(text), extra) for name, extra in new for text in requires(name) or ()]
+        wanted = [one for one, extra in asked if here(one, extra) and one.name not in LEFT_OUT]
+        new = {(canonicalize_name(one.name), extra) for one in wanted for extra in {"", *one.extras}} - found
+    return {name for name, _ in found}
+
+
+def test_a_line_of_the_lock_is_one_version_and_names_no_place():
+    one_version = re.compile(r"[a-z0-9-]+==[\w.]+( ; [^@/]+)?")
+    assert not [line for line in lines("requirements.txt") if not one_version.fullmatch(line)]
+
+
+def test_what_is_asked_for_is_pinned_at_a_version_that_is_allowed():
+    asked = [one for one in ASKED if here(one)]
+    assert not [one.name for one in asked if not one.specifier.contains(PINNED_HERE[one.name])]
+
+
+def test_the_pins_are_what_is_asked_for_and_what_that_brings_along():
+    assert set(PINNED_HERE) == brought_along([one for one in ASKED if here(one)])
+
+
+def test_what_is_for_gpus_is_left_to_the_build_of_pytorch():
+    assert not [pin.name for pin in PINS if OF_A_GPU.search(pin.name)]
+    assert all(map(OF_A_GPU.search, LEFT_OUT))
