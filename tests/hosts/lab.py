@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -108,13 +109,27 @@ def running_lab(folder: Path, host: Host) -> Iterator[str]:
     command = [host.lab / "bin" / "jupyter", "lab", "--no-browser", "--allow-root", "--ServerApp.port=0"]
     with log.open("w") as output:
         server = subprocess.Popen(
-            command, cwd=folder, env=surroundings(folder, host), stdout=output, stderr=subprocess.STDOUT
+            command,
+            cwd=folder,
+            env=surroundings(folder, host),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
     try:
         yield address(server, folder, log)
     finally:
-        server.terminate()
-        server.wait(timeout=30)
+        end(server)
+
+
+def end(server: subprocess.Popen, patience: float = 30) -> None:
+    """Ask a server to end, and end it where it does not within some seconds, with all processes that it started."""
+    server.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        server.wait(patience)
+    with suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)
+    server.wait()
 
 
 def address(server: subprocess.Popen, folder: Path, log: Path) -> str:
