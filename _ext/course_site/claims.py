@@ -1,6 +1,7 @@
 """Claims on the site: what `claim()` printed becomes a list where it stands, and all are listed on one page."""
 
 import platform
+import re
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import groupby
@@ -8,15 +9,22 @@ from itertools import groupby
 from docutils import nodes
 
 INDEX = "claims"
-TICK = "✓ "
+# What `claim()` prints before the sentence: where it holds, and where it does not.
+CLAIM = re.compile("(?P<mark>✓|✗(?= not so in this run: )) (?P<text>.*)")
 
 
-def claim_list(sentences, first_number):
+def line_of_claim(line):
+    """A claim as a paragraph: its mark, and what stands behind it."""
+    mark, text = CLAIM.match(line).groups()
+    kind = "claim-tick" if mark == "✓" else "claim-cross"
+    return nodes.paragraph("", "", nodes.inline("", mark, classes=[kind]), nodes.Text(f" {text}"))
+
+
+def claim_list(lines, first_number):
     """Claims that follow each other as a list; each has an id that the page of all claims links to."""
     items = nodes.bullet_list(classes=["claims"])
-    for number, sentence in enumerate(sentences, first_number):
-        text = nodes.paragraph("", "", nodes.inline("", "✓", classes=["claim-tick"]), nodes.Text(f" {sentence}"))
-        items += nodes.list_item("", text, ids=[f"claim-{number}"])
+    for number, line in enumerate(lines, first_number):
+        items += nodes.list_item("", line_of_claim(line), ids=[f"claim-{number}"])
     return items
 
 
@@ -24,14 +32,15 @@ def mark_claims(app, doctree):
     """Make lists of the claims in what cells printed, and note them down; what else was printed stays as it is."""
     claims = []
     for printed in list(doctree.findall(nodes.literal_block)):
-        if "stream" not in printed["classes"] or TICK not in printed.astext():
+        printed_lines = printed.astext().splitlines()
+        if "stream" not in printed["classes"] or not any(map(CLAIM.match, printed_lines)):
             continue
         blocks = []
-        for are_claims, lines in groupby(printed.astext().splitlines(), lambda line: line.startswith(TICK)):
+        for are_claims, lines in groupby(printed_lines, lambda line: bool(CLAIM.match(line))):
             if are_claims:
-                sentences = [line.removeprefix(TICK) for line in lines]
-                blocks.append(claim_list(sentences, len(claims) + 1))
-                claims += sentences
+                together = list(lines)
+                blocks.append(claim_list(together, len(claims) + 1))
+                claims += together
             else:
                 text = "\n".join(lines)
                 blocks.append(nodes.literal_block(text, text, **printed.attributes))
@@ -53,9 +62,11 @@ def list_of(app, page):
     section = nodes.section("", nodes.title("", name), ids=[nodes.make_id(page)])
     section += nodes.paragraph("", when_and_with_what(app.env, page))
     items = nodes.bullet_list()
-    for number, sentence in enumerate(app.env.metadata[page]["claims"], 1):
-        link = nodes.reference("", sentence, internal=True, refuri=f"{address}#claim-{number}")
-        items += nodes.list_item("", nodes.paragraph("", "", link))
+    for number, line in enumerate(app.env.metadata[page]["claims"], 1):
+        mark, text = CLAIM.match(line).groups()
+        link = nodes.reference("", text, internal=True, refuri=f"{address}#claim-{number}")
+        cross = [] if mark == "✓" else [nodes.inline("", mark, classes=["claim-cross"]), nodes.Text(" ")]
+        items += nodes.list_item("", nodes.paragraph("", "", *cross, link))
     section += items
     return section
 

@@ -2,129 +2,10 @@
 
 import re
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
-import nbformat
 import pytest
-
-ROOT = Path(__file__).parents[2]
-SHARED = ["Makefile", "tools", "_config.yml", "_ext", "_static", "references.bib", "requirements.txt", "pyproject.toml"]
-TOC = """\
-format: jb-book
-root: intro
-chapters:
-- file: chapters/one
-- file: chapters/two
-"""
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def make(folder, *arguments, **options):
-    """The exit status of make and everything it printed."""
-    done = subprocess.run(
-        ["make", *arguments], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
-    )
-    return done.returncode, COLOUR.sub("", done.stdout)
-
-
-# Notes down each of its executions, and shows a module of the package. (What it uses of the package is read from its
-# imports, and need not be run.)
-CELL = """\
-import os, time
-from pathlib import Path
-
-with open("../executed.txt", "a") as log:
-    log.write("{name}\\n")
-Path("../{name}.started").touch()
-{extra}
-print(Path("../attention_course/{module}.py").read_text())
-
-def use():
-    from attention_course import {module}_answer"""
-
-# Each of the two chapters waits for the other to have started.
-WAIT = """\
-while not (Path("../one.started").exists() and Path("../two.started").exists()):
-    time.sleep(0.01)
-assert os.environ["OMP_NUM_THREADS"] == "1\""""
-
-
-def write_chapter(folder, name, *more_cells, extra="", tags=()):
-    """A chapter: the first uses the module `idea` of the package, the second `other`."""
-    module = {"one": "idea", "two": "other"}[name]
-    cells = [CELL.format(name=name, module=module, extra=extra), *more_cells]
-    notebook = nbformat.v4.new_notebook(
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
-        cells=[nbformat.v4.new_markdown_cell(f"# Chapter {name}"), *map(nbformat.v4.new_code_cell, cells)],
-    )
-    notebook.cells[1].metadata["tags"] = list(tags)
-    nbformat.write(notebook, folder / "chapters" / f"{name}.ipynb")
-
-
-PACKAGE = {
-    "__init__.py": """\
-from attention_course.idea import idea_answer
-from attention_course.other import other_answer
-""",
-    "idea.py": "from attention_course.deep import depth\n\nidea_answer = depth\n",
-    "deep.py": "depth = 1\n",
-    "other.py": "other_answer = 1\n",
-}
-
-
-class Book:
-    def __init__(self, folder):
-        self.folder = folder
-
-    def make(self, target):
-        """The exit status of a target and what it printed."""
-        # The environment that runs this test stands in for the book's own, as it is.
-        venv = sys.prefix
-        return make(self.folder, target, f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package")
-
-    def build(self):
-        """The exit status of `make site`, what it printed, and which chapters were executed."""
-        log = self.folder / "executed.txt"
-        log.write_text("")
-        status, output = self.make("site")
-        return status, output, sorted(log.read_text().split())
-
-    def write(self, module, text):
-        """Write a module of the package."""
-        (self.folder / "attention_course" / module).write_text(text)
-
-    def page(self, name):
-        """The built page of a chapter."""
-        return (self.folder / "_build" / "html" / "chapters" / f"{name}.html").read_text()
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("book")
-    for name in SHARED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, folder / name)
-    for name in ("chapters", "attention_course"):
-        (folder / name).mkdir()
-    (folder / "_toc.yml").write_text(TOC)
-    (folder / "intro.md").write_text("# A tiny book\n")
-    # Environments and caches bring pages of their own, which are not the book's.
-    (folder / ".cache").mkdir()
-    (folder / ".cache" / "README.md").write_text("# Not a page\n")
-    book = Book(folder)
-    for module, text in PACKAGE.items():
-        book.write(module, text)
-    for name in ("one", "two"):
-        write_chapter(folder, name, extra=WAIT)
-    status, output, executed = book.build()
-    assert status == 0, output
-    assert executed == ["one", "two"]
-    assert "notebook 2 of 2" in output
-    assert re.search(r"slowest cells\n +\d+\.\d s  chapters/(one|two), cell 2", output)
-    assert f"file://{folder}/_build/html/index.html" in output
-    return book
+from tiny_book import PACKAGE, ROOT, make, write_chapter
 
 
 def test_nothing_changed_executes_nothing(book):
@@ -164,26 +45,6 @@ def test_folding_a_cell_executes_nothing(book):
     assert "tag_hide-input" in book.page("two")
 
 
-def test_a_failing_cell_fails_every_build_until_it_is_mended(book):
-    write_chapter(book.folder, "two", "raise ValueError('on purpose')")
-    for _ in range(2):
-        status, output, executed = book.build()
-        assert status != 0
-        assert executed == ["two"]
-        assert "chapters/two.ipynb: cell 3 failed: ValueError: on purpose\n    raise ValueError" in output
-    write_chapter(book.folder, "two")
-    assert book.build()[0] == 0
-
-
-def test_a_kernel_that_dies_fails_the_build(book):
-    write_chapter(book.folder, "two", "import os", "os._exit(0)")
-    status, output, _ = book.build()
-    assert status != 0
-    assert "chapters/two.ipynb: cell 4 failed: DeadKernelError" in output
-    write_chapter(book.folder, "two")
-    assert book.build()[0] == 0
-
-
 def test_a_warning_fails_every_build_until_it_is_mended(book):
     write_chapter(book.folder, "one", "'a page that names no other page'")
     intro = book.folder / "intro.md"
@@ -194,20 +55,6 @@ def test_a_warning_fails_every_build_until_it_is_mended(book):
         assert "no-such-page" in output
     intro.write_text("# A tiny book\n")
     assert book.build()[0] == 0
-
-
-def test_claims_that_a_seed_breaks_are_listed(book):
-    seeded = "setup = lambda seed=0: seed\ncourse = setup()"
-    write_chapter(book.folder, "one", extra=seeded)
-    claims = ["assert course != 2", "assert course < 3", "total = course\nassert total != 2"]
-    write_chapter(book.folder, "two", *claims, extra=seeded)
-    status, output = book.make("seeds")
-    assert status != 0
-    assert "2 of 10 cells failed" in output
-    assert [line for line in output.splitlines() if re.match(r"chapters/\w+\.ipynb", line)] == [
-        "chapters/two.ipynb  seed 2  cell 3  AssertionError: assert course != 2",
-        "chapters/two.ipynb  seed 2  cell 5  AssertionError: assert total != 2",
-    ]
 
 
 def test_a_change_of_the_pins_installs_again(tmp_path):

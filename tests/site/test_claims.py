@@ -18,7 +18,8 @@ claim("two is more than one", 2 > 1)
 claim("an <i> stays as it is", True)
 print("between")
 claim("three is more than two", 3 > 2)
-print("✗ not so in this run: one is more than two")
+claim("one is more than two", 1 > 2)
+print("✗ is a cross")
 print("    after")"""
 
 
@@ -58,9 +59,10 @@ def test_claims_are_lists_between_what_else_is_printed(book):
         "before",
         "✓ two is more than one\n✓ an <i> stays as it is",
         "between",
-        "✓ three is more than two",
-        "✗ not so in this run: one is more than two\n    after",
+        "✓ three is more than two\n✗ not so in this run: one is more than two",
+        "✗ is a cross\n    after",
     ]
+    assert [mark.get_text() for mark in first.select(".claim-cross")] == ["✗"]
     assert [item.get_text() for item in second.select("ul.claims > li")] == ["✓ four is more than three"]
     assert not html(book, "other").select("ul.claims")
 
@@ -71,14 +73,17 @@ def test_all_claims_are_listed_and_lead_to_where_they_are_checked(book):
     links = {link.get_text(): link["href"] for link in listed.select("li a")}
     page = html(book, "page")
     assert {text: page.select_one(href.removeprefix("page.html")).get_text() for text, href in links.items()} == {
-        text: f"✓ {text}"
+        text: f"{'✗' if text.startswith('not so') else '✓'} {text}"
         for text in (
             "two is more than one",
             "an <i> stays as it is",
             "three is more than two",
+            "not so in this run: one is more than two",
             "four is more than three",
         )
     }
+    marked = [item.get_text() for item in listed.select("li:has(.claim-cross)")]
+    assert marked == ["✗ not so in this run: one is more than two"]
 
 
 def test_the_list_says_when_and_with_what_claims_were_checked(book):
