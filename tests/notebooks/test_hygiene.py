@@ -164,20 +164,14 @@ def test_the_setup_cell_is_the_same_everywhere(name, notebook, repository_url):
         assert code[0] == SETUP.format(url=repository_url)
 
 
-def test_the_repository_is_named_in_one_place(root, repository_url, notebook_names):
+def test_the_repository_is_named_in_one_place(root, repository_url, notebook_names, tmp_path):
     """`make url` rewrites the configuration and the setup cells, so the address may stand nowhere else."""
     address = repository_url.split("://")[1]
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    counts = {
-        name: path.read_bytes().count(address.encode())
-        for name in listed.split("\0")
-        if name and (path := root / name).is_file()
-    }
+    # A repository of its own, in which no file is tracked yet: the folder itself need not be one.
+    subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
+    git = ["git", f"--git-dir={tmp_path / '.git'}", f"--work-tree={root}"]
+    listed = subprocess.check_output([*git, "ls-files", "--others", "--exclude-standard", "-z"], cwd=root, text=True)
+    counts = {name: (root / name).read_bytes().count(address.encode()) for name in filter(None, listed.split("\0"))}
+    assert len(counts) > len(notebook_names)
     once = {"_config.yml", *notebook_names}
     assert {name: count for name, count in counts.items() if count > (name in once)} == {}
