@@ -98,18 +98,18 @@ def test_every_process_refuses_what_any_of_them_cannot_do(reports):
 
 def test_a_process_that_dies_ends_the_run_with_its_name(tmp_path):
     done = launch(2, "die", tmp_path)
-    waited = time.time() - float((tmp_path / "last sign of life").read_text())
+    waited = round(time.time() - float((tmp_path / "last sign of life").read_text()))  # seconds
     assert done.returncode != 0
     assert "SIGKILL" in done.stderr and "rank      : 1" in done.stderr
-    assert waited < 30  # seconds; the launch is given up after 300
+    assert waited < 30  # the launch is given up after 300
 
 
 def test_a_process_that_stops_answering_ends_the_run_after_the_timeout(tmp_path):
     done = launch(2, "sleep", tmp_path)
-    waited = time.time() - float((tmp_path / "last sign of life").read_text())
+    waited = round(time.time() - float((tmp_path / "last sign of life").read_text()))  # seconds
     assert done.returncode != 0
     assert "Timed out" in done.stderr
-    assert 3 < waited < 30
+    assert 3 <= waited < 30
 
 
 def test_without_processes_it_says_what_to_do():
