@@ -24,7 +24,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants margins lock url clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants margins check lock url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -160,6 +160,9 @@ mutants: $(VENV)/.package ## plant mistakes in the package and count those that 
 
 margins: $(VENV)/.package ## measure what the package's tests use of their tolerances, and record it (a quarter of an hour; FILES=)
 	@$(BIN)/python tools/margins.py $(FILES)
+
+check: $(VENV)/.package $(TSC)/.installed ## run the notebooks, tests and pages that a change touches (minutes; SINCE=commit)
+	@$(BIN)/python tools/check.py "$(SINCE)"
 
 $(UV)/.installed:
 	@echo "== installing uv into $(@D) (once; seconds)"

@@ -1,8 +1,10 @@
-"""Which files of the package a notebook depends on: its imports, followed.
+"""Which files of the package a notebook or a test depends on: its imports, followed.
 
 A name that is imported from a package leads to the module that defines it, not to everything that the package's
 `__init__.py` passes on. What Python finds by a string is found here in the same way: an exercise's module (the part
 of its id before the dot), a recorded result, a file or folder beside a module.
+
+Besides the package a test uses other tests' helpers, scripts, and of each `conftest.py` above it what it asks for.
 """
 
 import ast
@@ -15,6 +17,8 @@ EXERCISES = f"{PACKAGE}.exercises"
 RECORDED = f"{PACKAGE}.recorded"
 FILE_NAME = re.compile(r"\w[\w.-]*")
 EXERCISE_ID = re.compile(r"(\w+)\.\w+")
+SCRIPTS = ["benchmarks", "benchmarks/sweeps"]  # which tests name in a string
+WHOLE = {"_ext", "_static", "tools"}  # folders of which a test that names one may use any file
 MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
 
@@ -26,13 +30,16 @@ def parse_cell(source):
         return ast.parse(MAGIC.sub(r"\1pass", source))
 
 
+@cache
 def imports(tree):
     """Every import in a tree: `(module, name, what it is called here)`, the name `None` for a plain `import module`."""
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, None, alias.asname or alias.name) for alias in node.names)
+            found += [(alias.name, None, alias.asname or alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module, alias.name, alias.asname or alias.name) for alias in node.names)
+            found += [(node.module, alias.name, alias.asname or alias.name) for alias in node.names]
+    return found
 
 
 def attributes_read(tree, name):
@@ -43,6 +50,7 @@ def attributes_read(tree, name):
     return set(read) if uses and len(read) == len(uses) else None
 
 
+@cache
 def strings(tree):
     """Every string in a tree."""
     return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
@@ -62,21 +70,58 @@ def own_statements(tree):
     return [code for code in map(ast.unparse, own) if not code.startswith("__all__")]
 
 
+def names_defined(statement):
+    """The names that a statement gives something to."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name for alias in statement.names}
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def names_used(tree):
+    """Every name in a tree; a test's arguments are the fixtures that it asks for, and so may its strings be."""
+    nodes = list(ast.walk(tree))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return names | {node.arg for node in nodes if isinstance(node, ast.arg)} | strings(tree)
+
+
+def asked_for(conftest, names):
+    """The statements of a `conftest.py` that tests with these names use: what pytest calls, and what they ask for."""
+    names, used = set(names), None
+    while used is None or not names_used(used) <= names:
+        names |= names_used(used) if used else set()
+        defined = [(statement, names_defined(statement)) for statement in conftest.body]
+        hooks = [any(name.startswith("pytest_") for name in called) for _, called in defined]
+        body = [statement for (statement, called), hook in zip(defined, hooks, strict=True) if hook or called & names]
+        used = ast.Module(body, type_ignores=[])
+    return used
+
+
 class Package:
-    """The package as it stands in a folder."""
+    """The package as it stands in a folder, and modules that stand in others."""
 
-    def __init__(self, root):
+    DEPTH = "*.*"  # which files count in a folder that a module names
+
+    def __init__(self, root, others=()):
         self.root = Path(root)
-
-    def file(self, module):
-        """The file of a module; `None` where there is no such module."""
-        path = self.root.joinpath(*module.split("."))
-        return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.exists()), None)
+        self.folders = [self.root, *others]
 
     @cache  # noqa: B019 (a package is looked at once)
+    def file(self, module):
+        """The file of a module; `None` where there is no such module."""
+        paths = [folder.joinpath(*module.split(".")) for folder in self.folders]
+        files = [file for path in paths for file in (path / "__init__.py", path.with_suffix(".py"))]
+        return next((file for file in files if file.exists()), None)
+
+    @cache  # noqa: B019
+    def parsed(self, file):
+        """The syntax tree of a file."""
+        return ast.parse(file.read_text(encoding="utf-8"))
+
     def tree(self, module):
         """The syntax tree of a module."""
-        return ast.parse(self.file(module).read_text(encoding="utf-8"))
+        return self.parsed(self.file(module))
 
     def is_package(self, module):
         """Whether a module has modules inside it."""
@@ -96,7 +141,7 @@ class Package:
     def imported(self, tree):
         """The modules of the package that a tree imports from, by the names that it uses of them."""
         for module, name, called in imports(tree):
-            if module and module.split(".")[0] == PACKAGE:
+            if module and self.file(module.split(".")[0]):
                 found = self.origin(module, name) if name else module
                 itself = found == (f"{module}.{name}" if name else module)
                 read = attributes_read(tree, called) if itself and self.is_package(found) else None
@@ -118,13 +163,16 @@ class Package:
         records = set(self.file(RECORDED).parent.glob("*.json"))
         return records if loads_by_variable(tree) else {file for file in records if file.stem in strings(tree)}
 
+    @cache  # noqa: B019
     def files_beside(self, module):
         """Files that are no modules, in the folder of a module that names them or their folder."""
         folder = self.file(module).parent
         named = [folder / name for name in strings(self.tree(module)) if FILE_NAME.fullmatch(name)]
         folders = [path for path in named if path.is_dir() and not (path / "__init__.py").exists()]
-        return {path for path in named if path.is_file()} | {path for folder in folders for path in folder.glob("*.*")}
+        inside = [path for folder in folders for path in folder.glob(self.DEPTH)]
+        return {path for path in (*named, *inside) if path.is_file()}
 
+    @cache  # noqa: B019
     def followed(self, module):
         """The modules that a module uses."""
         used = self.modules_named(self.tree(module))
@@ -154,3 +202,48 @@ def depends_on(package, sources):
     except SyntaxError:  # as it will fail, or is no Python: everything counts
         return {file: file.read_bytes() for file in (package.root / PACKAGE).rglob("*") if file.is_file()}
     return package.files(ast.Module([node for cell in cells for node in cell.body], type_ignores=[]))
+
+
+class Tests(Package):
+    """The package, and the tests and tools that stand in folders beside it."""
+
+    DEPTH = "**/*.*"
+
+    def __init__(self, root):
+        root = Path(root)
+        folders = {file.parent for file in root.glob("tests/**/test_*.py")}
+        super().__init__(root, [*sorted(folders), *(root / name for name in ("tools", "_ext", *SCRIPTS))])
+
+    def code(self, test):
+        """What is run for a test file: all of it, what it asks for of each `conftest.py`, scripts and exercises."""
+        tree = ast.Module([*self.parsed(test).body], type_ignores=[])
+        for conftest in conftests(test):
+            tree.body += asked_for(self.parsed(conftest), names_used(tree)).body
+        named = {test.stem.removeprefix("test_sweep_")} | {text for text in strings(tree) if text.isidentifier()}
+        modules = [name for name in named if any((self.root / folder / f"{name}.py").exists() for folder in SCRIPTS)]
+        if EXERCISES in self.imported(tree) and not any(map(EXERCISE_ID.fullmatch, strings(tree))):
+            modules += [f"{EXERCISES}.{file.stem}" for file in self.file(EXERCISES).parent.glob("*.py")]
+        return ast.Module([*tree.body, *(ast.Import([ast.alias(name)]) for name in modules)], type_ignores=[])
+
+    def uses(self, test):
+        """The files that a test file depends on, and the words of the paths that it and its helpers name."""
+        tree = self.code(test)
+        files = {test, *conftests(test), *self.files(tree)}
+        helpers = [file for file in files if self.root / "tests" in file.parents and file.name != "conftest.py"]
+        trees = [tree, *(self.parsed(file) for file in helpers if file.suffix == ".py")]
+        return files, {part.strip(".") for text in set().union(*map(strings, trees)) for part in text.split("/")}
+
+    def touched(self, test, changed):
+        """Whether a test file depends on any of the files that changed."""
+        files, words = self.uses(test)
+        for file in changed:
+            top = file.relative_to(self.root).parts[0]
+            beside = file.parent.name if file.parent.parent == test.parent else None
+            if file in files or {file.name, beside} & words or top in WHOLE & words:
+                return True
+        return False
+
+
+def conftests(test):
+    """Every `conftest.py` that pytest reads for a test file, the nearest first."""
+    return [file for folder in test.parents if (file := folder / "conftest.py").exists()]

@@ -1,0 +1,255 @@
+"""What `make check` chooses to run, in a course small enough to know the answer."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import check  # noqa: E402
+
+FILES = {
+    "_toc.yml": """\
+format: jb-book
+root: intro
+chapters:
+- file: chapters/one
+- file: chapters/two
+- file: glossary
+""",
+    "glossary.md": "# Words",
+    "intro.md": "# A course",
+    "_ext/site.py": "",
+    "tools/alone.py": "",
+    "attention_course/__init__.py": "from attention_course.masks import causal\n",
+    "attention_course/masks.py": "from attention_course.shapes import split\n",
+    "attention_course/shapes.py": "",
+    "attention_course/unused.py": "",
+    "attention_course/explore/__init__.py": "from attention_course.explore.explorer import Explorer\n",
+    "attention_course/explore/explorer.py": 'VIEWS = Path(__file__).with_name("views")\n',
+    "attention_course/explore/views/map.js": "",
+    "attention_course/explore/views/parts/half.js": "",
+    "attention_course/recorded/__init__.py": "def load(name):\n    ...\n",
+    "attention_course/recorded/lengths.json": "{}",
+    "attention_course/exercises/__init__.py": "from attention_course.exercises import one, two\ndef check(*a): ...\n",
+    "attention_course/exercises/one.py": "",
+    "attention_course/exercises/two.py": "",
+    "benchmarks/sweeps/lengths.py": "from _text import words\n",
+    "benchmarks/sweeps/depth.py": "",
+    "benchmarks/sweeps/_text.py": "",
+    "benchmarks/results/times.json": "{}",
+    "tests/conftest.py": """\
+import pytest
+from helpers import small
+from pictures import picture
+
+def pytest_configure(config): ...
+
+@pytest.fixture
+def layer():
+    return small()
+
+@pytest.fixture
+def drawn():
+    return picture
+""",
+    "tests/helpers.py": "from attention_course.shapes import split\n",
+    "tests/pictures.py": "from attention_course.explore import Explorer\n",
+    "tests/runs.mjs": "",
+    "tests/test_masks.py": "from attention_course import causal\n",
+    "tests/test_layer.py": "def test_it(layer): ...\n",
+    "tests/test_drawn.py": 'def test_it(drawn):\n    Path(__file__).with_name("runs.mjs")\n',
+    "tests/test_nothing.py": "import math\n",
+    "tests/test_times.py": 'json.loads((FOLDER / "results" / "times.json").read_text())\n',
+    "tests/exercises/test_answers.py": """\
+from importlib import import_module
+from attention_course.exercises import check
+import_module(f"answers.{chapter}")
+""",
+    "tests/exercises/test_one.py": 'from attention_course.exercises import check\ncheck("one.first", 1)\n',
+    "tests/exercises/answers/two.py": "",
+    "tests/sweeps/conftest.py": "import importlib.util\n",
+    "tests/sweeps/test_sweep_lengths.py": 'from attention_course import recorded\nrecorded.load("lengths")\n',
+    "tests/sweeps/test_sweep_depth.py": "def test_it(sweep): ...\n",
+    "tests/notebooks/test_form.py": "",
+    "tests/site/test_search.py": 'shutil.copytree(ROOT / "_ext", folder)\nopen("glossary.md")\n',
+    "tests/engines/test_engines.py": "from pictures import picture\n",
+}
+NOTEBOOKS = {"one": "import attention_course.masks", "two": 'check = 1\n"nothing of the package"'}
+MASKS = ["test_masks.py"]
+LAYER = ["test_layer.py"]
+SWEEPS = ["sweeps/test_sweep_depth.py", "sweeps/test_sweep_lengths.py"]
+DRAWN = ["test_drawn.py", "engines/test_engines.py"]
+
+# What changed: the tests that are touched, and the pages.
+CASES = {
+    "a test": ("tests/test_nothing.py", ["test_nothing.py"], []),
+    "a module": ("attention_course/masks.py", MASKS, ["chapters/one"]),
+    "what a module and a helper import": ("attention_course/shapes.py", MASKS + LAYER, ["chapters/one"]),
+    "a module that nothing imports": ("attention_course/unused.py", [], []),
+    "a helper of one fixture": ("tests/helpers.py", LAYER, []),
+    "a module behind another fixture": ("attention_course/explore/explorer.py", DRAWN, []),
+    "a file deep in a folder that a module names": ("attention_course/explore/views/parts/half.js", DRAWN, []),
+    "a file that a test names": ("tests/runs.mjs", ["test_drawn.py"], []),
+    "a record of a benchmark": ("benchmarks/results/times.json", ["test_times.py"], []),
+    "a record of the package": ("attention_course/recorded/lengths.json", ["sweeps/test_sweep_lengths.py"], []),
+    "a sweep": ("benchmarks/sweeps/lengths.py", ["sweeps/test_sweep_lengths.py"], []),
+    "a sweep by its test's name": ("benchmarks/sweeps/depth.py", ["sweeps/test_sweep_depth.py"], []),
+    "what sweeps share": ("benchmarks/sweeps/_text.py", ["sweeps/test_sweep_lengths.py"], []),
+    "an exercise": (
+        "attention_course/exercises/one.py",
+        ["exercises/test_answers.py", "exercises/test_one.py"],
+        [],
+    ),
+    "an exercise that is not named": ("attention_course/exercises/two.py", ["exercises/test_answers.py"], []),
+    "answers beside a test": ("tests/exercises/answers/two.py", ["exercises/test_answers.py"], []),
+    "the conftest of a folder": ("tests/sweeps/conftest.py", SWEEPS, []),
+    "the extension": ("_ext/site.py", ["site/test_search.py"], []),
+    "a notebook": ("chapters/two.ipynb", [], ["chapters/two"]),
+    "a page": ("glossary.md", ["site/test_search.py"], ["glossary"]),
+    "a notebook that is gone": ("chapters/three.ipynb", [], []),
+    "a test that is gone": ("tests/test_gone.py", [], []),
+    "a tool": ("tools/alone.py", [], []),
+}
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course in a git repository, which is where Python stands."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / "chapters").mkdir()
+    for name, source in NOTEBOOKS.items():
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+        nbformat.write(notebook, tmp_path / "chapters" / f"{name}.ipynb")
+    monkeypatch.chdir(tmp_path)
+    git("init", "--quiet", "--initial-branch=main")
+    commit()
+    return tmp_path
+
+
+def git(*command):
+    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    subprocess.run(["git", *author, *command], check=True, capture_output=True)
+
+
+def commit():
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "as it stands")
+
+
+def touched_tests(touched):
+    return sorted(test.relative_to("tests").as_posix() for tests in touched.tests.values() for test in tests)
+
+
+@pytest.mark.parametrize(("file", "tests", "pages"), CASES.values(), ids=CASES)
+def test_a_change_touches_what_depends_on_it(course, file, tests, pages):
+    touched = check.find_touched({Path(file)})
+    assert touched_tests(touched) == sorted(tests)
+    assert touched.pages == [f"{page}.html" for page in pages]
+    assert touched.notebooks == [page for page in pages if page.startswith("chapters/")]
+
+
+def test_whoever_used_a_module_that_is_gone_may_be_anyone(course):
+    touched = check.find_touched({Path("attention_course/gone.py")})
+    assert touched_tests(touched) == sorted(name[6:] for name in FILES if Path(name).name.startswith("test_"))
+    assert touched.notebooks == ["chapters/one", "chapters/two"]
+
+
+def commands(file):
+    """What is run for a change: `{part: its last argument}`."""
+    changed = {Path(file)}
+    return {part.name: str(part.command[-1]) for part in check.plan(changed, check.find_touched(changed))}
+
+
+def test_parts_are_run_where_something_is_touched(course):
+    assert commands("chapters/two.ipynb") == {
+        "lint": "test-lint",
+        "site": "site",
+        "notebooks": "chapters/two.ipynb or not ipynb",
+        "pages": "chapters/two.html",
+    }
+    assert commands("tests/test_nothing.py") == {"lint": "test-lint", "package": "tests/test_nothing.py"}
+    assert commands("tests/notebooks/test_form.py") == {
+        "lint": "test-lint",
+        "site": "site",
+        "notebooks": "test_form.py",
+    }
+    assert commands("_ext/site.py") == {"lint": "test-lint", "site": "site", "pages": "test"}
+    assert commands("benchmarks/results/others.json") == {"lint": "test-lint"}
+
+
+def test_pytest_finds_the_tests_that_are_named(course):
+    """That pages, notebooks and files can be named in its `-k` as they are here."""
+    test = "@pytest.mark.parametrize('page', ['chapters/one.html', 'chapters/two.html'])\ndef test_page(page): ...\n"
+    for name in ("test_search.py", "test_other.py"):
+        (course / "tests" / "site" / name).write_text(f"import pytest\n{test}")
+    (course / "tests" / "conftest.py").unlink()
+    command = check.among("site", ["test_search.py", "chapters/two.html"])
+    output = subprocess.run([*command, "--verbose"], capture_output=True, text=True).stdout
+    ran = {line.split()[-1] for line in output.splitlines() if " PASSED " in line}
+    assert ran == {
+        "tests/site/test_search.py::test_page[chapters/one.html]",
+        "tests/site/test_search.py::test_page[chapters/two.html]",
+        "tests/site/test_other.py::test_page[chapters/two.html]",
+    }
+
+
+def test_new_gone_and_renamed_files_differ_from_the_last_commit(course):
+    assert check.find_changes(check.find_base("")) == set()
+    (course / "new page.md").touch()
+    (course / "tests" / "runs.mjs").unlink()
+    git("mv", "tests/helpers.py", "tests/assistants.py")
+    changed = {Path(name) for name in ("new page.md", "tests/runs.mjs", "tests/helpers.py", "tests/assistants.py")}
+    assert check.find_changes(check.find_base("")) == changed
+    commit()
+    assert check.find_changes(check.find_base("")) == set()
+    assert check.find_changes(check.find_base("HEAD~1")) == changed
+
+
+def test_what_the_main_line_does_not_have_yet_counts(course):
+    git("switch", "--create", "mend")
+    (course / "glossary.md").write_text("# Words and names")
+    commit()
+    (course / "intro.md").write_text("# The course")
+    assert check.find_changes(check.find_base("")) == {Path("glossary.md"), Path("intro.md")}
+
+
+def test_an_upstream_branch_is_the_main_line(course):
+    git("branch", "published")
+    git("branch", "--set-upstream-to=published")
+    (course / "glossary.md").write_text("# Words and names")
+    commit()
+    assert check.find_changes(check.find_base("")) == {Path("glossary.md")}
+
+
+def test_a_folder_that_is_no_repository_and_an_unknown_commit_are_told_so(course, tmp_path_factory, monkeypatch):
+    with pytest.raises(SystemExit, match="git knows no commit nowhere"):
+        check.find_base("nowhere")
+    monkeypatch.chdir(course / "tests")
+    with pytest.raises(SystemExit, match="no git repository of its own"):
+        check.find_base("")
+    monkeypatch.chdir(tmp_path_factory.mktemp("downloaded"))
+    with pytest.raises(SystemExit, match="no git repository of its own"):
+        check.find_base("")
+
+
+def test_all_parts_are_run_and_a_failure_is_told_at_the_end(course, monkeypatch, capfd):
+    (course / "glossary.md").write_text("# Words and names")
+    parts = [check.Part("first", "what fails", ["false"]), check.Part("second", "what does not", ["echo", "it ran"])]
+    monkeypatch.setattr(check, "plan", lambda changed, touched: parts)
+    assert check.main() == 1
+    output = capfd.readouterr().out
+    assert output.index("what does not") < output.index("== first") < output.index("it ran")
+    assert output.splitlines()[-2:] == ["FAILED  first        0.0 min", "passed  second       0.0 min"]
+    parts.pop(0)
+    assert check.main() == 0
+
+
+def test_nothing_changed_runs_nothing(course, capsys):
+    assert check.main() == 0
+    assert capsys.readouterr().out.startswith("0 files differ from ")
