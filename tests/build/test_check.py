@@ -168,19 +168,20 @@ def commands(file):
 
 def test_parts_are_run_where_something_is_touched(course):
     assert commands("chapters/two.ipynb") == {
-        "lint": "test-lint",
-        "site": "site",
+        "lint": ".",
+        "site": "tools/make_site.py",
         "notebooks": "chapters/two.ipynb or not ipynb",
         "pages": "chapters/two.html",
     }
-    assert commands("tests/test_nothing.py") == {"lint": "test-lint", "package": "tests/test_nothing.py"}
+    assert commands("tests/test_nothing.py") == {"lint": ".", "package": "tests/test_nothing.py"}
     assert commands("tests/notebooks/test_form.py") == {
-        "lint": "test-lint",
-        "site": "site",
+        "lint": ".",
+        "site": "tools/make_site.py",
         "notebooks": "test_form.py",
     }
-    assert commands("_ext/site.py") == {"lint": "test-lint", "site": "site", "pages": "test"}
-    assert commands("benchmarks/results/others.json") == {"lint": "test-lint"}
+    assert commands("_ext/site.py") == {"lint": ".", "site": "tools/make_site.py", "pages": "test"}
+    assert commands("attention_course/explore/views/map.js")["types"] == "jsconfig.json"
+    assert commands("benchmarks/results/others.json") == {"lint": "."}
 
 
 def test_pytest_finds_the_tests_that_are_named(course):
