@@ -57,3 +57,11 @@ def test_the_pins_are_what_is_asked_for_and_what_that_brings_along():
 def test_what_is_for_gpus_is_left_to_the_build_of_pytorch():
     assert not [pin.name for pin in PINS if OF_A_GPU.search(pin.name)]
     assert all(map(OF_A_GPU.search, LEFT_OUT))
+
+
+def test_what_is_pinned_in_two_files_is_the_same_in_both():
+    beside = lines("benchmarks/requirements.txt")
+    beside += [line for line in lines("tests/notebooks/colab-requirements.txt") if line.startswith("anywidget")]
+    twice = {pin.name: str(pin.specifier) for pin in map(Requirement, beside) if pin.name in PINNED_HERE}
+    assert set(twice) == {"transformers", "anywidget"}
+    assert twice == {name: f"=={PINNED_HERE[name]}" for name in twice}
