@@ -24,7 +24,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map seeds peers mutants margins check lock url clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map odds peers mutants margins check lock url clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -138,8 +138,8 @@ sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (min
 map: $(VENV)/.package ## write down anew, for the map on the front page, what each lesson says it takes and needs
 	@$(BIN)/python tools/course_map.py
 
-seeds: $(VENV)/.package ## run every notebook with two other seeds, and list the claims that fail (a quarter of an hour)
-	@$(BIN)/python tools/seeds.py
+odds: $(VENV)/.package ## run every notebook that changed ten times, and record how often each claim holds (an hour or two; PAGES=)
+	@$(BIN)/python tools/odds.py $(PAGES)
 
 # Without nvcc on the PATH, which fast-transformers would compile for though PyTorch may have no CUDA.
 $(PEERS)/.pins: requirements.txt benchmarks/requirements.txt

@@ -1,7 +1,8 @@
 """Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
 
-Exceptions fail; claims are judged where the site is made. The package comes from a git repository of the files as they stand here: to the first notebook through its own setup
-cell. The others have the same cell, and find there what one installation by pip, as that cell's, has installed.
+Exceptions fail; claims are judged where the site is made. The package comes from a git repository of the files as they
+stand here: to the first notebook through its own setup cell. The others have the same cell, and find there what one
+installation by pip, as that cell's, has installed.
 """
 
 import json

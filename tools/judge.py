@@ -12,24 +12,18 @@ from math import comb
 from make_site import last_runs
 from notebooks import path
 from seeds import tried
-from verdicts import exceptions, false_claims
+from verdicts import exceptions, false_claims, without_numbers
 
 SEEDS = (1, 2, 3, 4)
 N_RUNS = 1 + len(SEEDS)
 ENOUGH = 3
 SELDOM = 0.05
 ODDS = re.compile(r"\bin (\d+) of (\d+) runs\b")
-NUMBER = re.compile(r"\d[\d.,]*")
-
-
-def identity(number, sentence):
-    """What is the same of a claim in every run: its cell, and its sentence without the numbers of the run."""
-    return number, NUMBER.sub("…", sentence)
 
 
 def false_in(notebook):
-    """The claims that do not hold in a run, by what is the same in every run."""
-    return {identity(*claim): claim for claim in false_claims(notebook)}
+    """The claims that do not hold in a run, by what is the same of them in every run."""
+    return {(number, without_numbers(sentence)): (number, sentence) for number, sentence in false_claims(notebook)}
 
 
 def holds_often_enough(sentence, n_held):

@@ -10,6 +10,7 @@ from execute import CACHE, last_records, run_stale
 from filelock import FileLock, Timeout
 from jupyter_cache import get_cache
 from notebooks import path, read
+from odds import write_for_the_site
 from verdicts import exceptions, false_claims
 
 BUILD = Path("_build")
@@ -57,6 +58,7 @@ def report(runs):
 def make_site():
     """Run, build and report; the exit status."""
     run_stale()
+    write_for_the_site(BUILD)
     status = build_book()
     print((BUILD / "slowest.txt").read_text(), flush=True)
     status = report(last_runs()) or status

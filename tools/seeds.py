@@ -1,12 +1,9 @@
-"""Run every notebook, or those named (`chapters/flash`), with other seeds, and list the claims that do not hold."""
+"""Run notebooks with other seeds."""
 
-import sys
 from functools import partial
 
-from notebooks import code_cells, names, path, read, run, run_together
+from notebooks import code_cells, path, read, run, run_together
 from verdicts import exceptions, false_claims
-
-SEEDS = (1, 2)
 
 
 def seeded(name, seed):
@@ -29,19 +26,3 @@ def tried(chosen, seeds):
         n_false, n_raised = len(false_claims(done.notebook)), len(exceptions(done.notebook))
         print(f"{done.name}, seed {seed}: {n_false} claims not so, {n_raised} exceptions", flush=True)
         yield seed, done
-
-
-def main():
-    """Try every notebook with every seed, print a table of what is wrong, and fail where anything is."""
-    rows = []
-    for seed, done in tried(sys.argv[1:] or names(), SEEDS):
-        rows += [(done.name, seed, number, sentence) for number, sentence in false_claims(done.notebook)]
-        rows += [(done.name, seed, number, error) for number, _, error in exceptions(done.notebook)]
-    print(f"\n{len(rows)} are wrong")
-    for name, seed, number, what in sorted(rows):
-        print(f"{path(name)}  seed {seed}  cell {number}  {what}")
-    sys.exit(bool(rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,8 @@
 
 import re
 
-NOT_SO = "✗ not so in this run: "
+SO, NOT_SO = "✓ ", "✗ not so in this run: "
+NUMBER = re.compile(r"\d[\d.,]*")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 ARROW = re.compile(r"-+> \d+ \S")
 
@@ -31,8 +32,8 @@ def exceptions(notebook):
     return [(number, cell.source, reason(out)) for number, cell, out in raised]
 
 
-def false_claims(notebook):
-    """The claims that did not hold: the number of the cell, and the sentence."""
+def claims(notebook):
+    """What `claim()` printed: the number of the cell, the sentence, and whether it holds."""
     printed = [
         (number, line)
         for number, cell in code_cells(notebook)
@@ -40,4 +41,15 @@ def false_claims(notebook):
         if output.output_type == "stream"
         for line in output.text.splitlines()
     ]
-    return [(number, line.removeprefix(NOT_SO)) for number, line in printed if line.startswith(NOT_SO)]
+    found = [(number, line, mark) for number, line in printed for mark in (SO, NOT_SO) if line.startswith(mark)]
+    return [(number, line.removeprefix(mark), mark == SO) for number, line, mark in found]
+
+
+def false_claims(notebook):
+    """The claims that did not hold: the number of the cell, and the sentence."""
+    return [(number, sentence) for number, sentence, holds in claims(notebook) if not holds]
+
+
+def without_numbers(sentence):
+    """What is the same of a claim in every run: its sentence without the numbers of the run."""
+    return NUMBER.sub("…", sentence)

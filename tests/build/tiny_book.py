@@ -82,9 +82,9 @@ class Book:
         venv = sys.prefix
         return [target, f"VENV={venv}", "-o", f"{venv}/.pins", "-o", f"{venv}/.package"]
 
-    def make(self, target):
+    def make(self, target, *options):
         """The exit status of a target and what it printed."""
-        return make(self.folder, *self.arguments(target))
+        return make(self.folder, *self.arguments(target), *options)
 
     def begin(self, target):
         """A target at work, in a group of its own as in a terminal."""

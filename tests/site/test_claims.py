@@ -1,5 +1,6 @@
 """Claims on the site: checked lines where they are printed, and a page that lists them all."""
 
+import json
 import platform
 from datetime import UTC, datetime
 
@@ -84,6 +85,32 @@ def test_all_claims_are_listed_and_lead_to_where_they_are_checked(book):
     }
     marked = [item.get_text() for item in listed.select("li:has(.claim-cross)")]
     assert marked == ["✗ not so in this run: one is more than two"]
+
+
+def write_odds(book, **held):
+    """As `make site` does: how often claims held."""
+    claims = [{"sentence": text, "kind": kind, "held": n} for text, (kind, n) in held.items()]
+    (book / "_build").mkdir(exist_ok=True)
+    (book / "_build" / "odds.json").write_text(json.dumps({"page": {"runs": 10, "claims": claims}}))
+
+
+def test_odds_stand_beside_claims_and_follow_their_record(tmp_path):
+    book = make(tmp_path)
+    write_odds(book, **{"two is more than one": ("exact", 10), "three is more than two": ("trained", 8)})
+    assert build(book).returncode == 0
+    lines = [item.get_text() for item in html(book, "page").select("ul.claims > li")]
+    assert [line for line in lines if "runs" in line] == ["✓ three is more than two (held in 8 of 10 runs)"]
+    listed = {
+        item.a.get_text(): item.select_one(".claim-odds")
+        for item in html(book, "claims").select("li:has(a[href*=claim-])")
+    }
+    said = {text: odds.get_text() for text, odds in listed.items() if odds}
+    assert said == {"two is more than one": "exact", "three is more than two": "8 of 10 runs"}
+    write_odds(book, **{"two is more than one": ("recorded", 10), "three is more than two": ("trained", 10)})
+    assert build(book).returncode == 0
+    assert "8 of 10" not in html(book, "page").get_text()
+    said = [odds.get_text() for odds in html(book, "claims").select(".claim-odds")]
+    assert said == ["recorded", "10 of 10 runs"]
 
 
 def test_the_list_says_when_and_with_what_claims_were_checked(book):

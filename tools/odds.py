@@ -1,0 +1,173 @@
+"""How often each claim holds: every notebook, or those named (`chapters/flash`), ten times.
+
+A trained model is another model with another seed, and on another processor, which rounds in another order: five runs
+with five seeds compute as this processor likes, five as others would. Each run is kept in _build/odds when it ends, so
+that an interrupted `make odds` goes on where it was, and only what changed runs again. What came of all ten is one
+record, which the site shows.
+"""
+
+import hashlib
+import json
+import sys
+import time
+from collections import defaultdict
+from datetime import date
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from dependencies import PACKAGE, Package, depends_on
+from execute import CACHE, expected
+from jupyter_cache import get_cache
+from kinds import kinds_of_claims
+from notebooks import code_cells, names, path, read, run, run_together
+from seeds import seeded
+from verdicts import claims, exceptions, without_numbers
+
+RECORD = Path("benchmarks/results/odds.json")
+RUNS = Path("_build/odds")
+PLAINEST = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"}
+AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+ARITHMETIC = {"native": {}, "plainest": PLAINEST, "AVX2": AVX2, "two threads": {"OMP_NUM_THREADS": "2"}}
+OTHERS = ("plainest", "AVX2", "two threads")
+TEN = [(seed, "native") for seed in range(5)] + [(seed, OTHERS[seed % len(OTHERS)]) for seed in range(5)]
+
+
+def fingerprint(notebook, package):
+    """A checksum of what decides how often claims hold: neither the setup cell, nor exercises, nor explorers' views."""
+    sources = [cell.source for _, cell in code_cells(notebook)[1:]]
+    unread = [package.root / PACKAGE / "exercises", package.root / PACKAGE / "explore" / "views"]
+    files = depends_on(package, sources)
+    used = [repr(content) for file, content in sorted(files.items()) if not any(map(file.is_relative_to, unread))]
+    return hashlib.sha256("\0".join([*sources, *used, version("torch"), version("numpy")]).encode()).hexdigest()[:16]
+
+
+def kept(name, seed, arithmetic):
+    """The file of a run."""
+    return RUNS / f"{name} {seed} {arithmetic}.json".replace("/", "-").replace(" ", "-")
+
+
+def load(file, now):
+    """A run of the notebook as it stands; `None` where there is none."""
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return found if found.get("fingerprint") == now else None
+
+
+def one_run(name, seed, arithmetic, now):
+    """Run a notebook once, and keep what became of its claims."""
+    done = run(name, seeded(name, seed), environment=ARITHMETIC[arithmetic])
+    cell_ids = {number: cell.id for number, cell in code_cells(done.notebook)}
+    found = {
+        "fingerprint": now,
+        "claims": [(cell_ids[number], sentence, holds) for number, sentence, holds in claims(done.notebook)],
+        "exceptions": [f"cell {number}: {error}" for number, _, error in exceptions(done.notebook)],
+    }
+    file = kept(name, seed, arithmetic)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    whole = file.with_suffix(".tmp")
+    whole.write_text(json.dumps(found), encoding="utf-8")
+    whole.replace(file)  # at once, so that no half of a file is taken for a run
+    return name, seed, arithmetic, found
+
+
+def odds_of(runs):
+    """How often each claim held: `{(cell, sentence without its numbers): (sentence, runs in which it held)}`.
+
+    A claim that is printed only where it does not hold has held in all other runs. One that is printed when it holds,
+    and missing from a run, has not held in that one: an exception came first.
+    """
+    printed = defaultdict(lambda: [None] * len(runs))
+    sentences = {}
+    for number, found in enumerate(runs):
+        for cell, sentence, holds in found["claims"]:
+            key = cell, without_numbers(sentence)
+            sentences.setdefault(key, sentence)
+            printed[key][number] = holds and printed[key][number] is not False
+    odds = {}
+    for key, held in printed.items():
+        missing_is = not any(held)
+        odds[key] = sentences[key], sum(missing_is if one is None else one for one in held)
+    return odds
+
+
+def page_record(name, now):
+    """The record of a page from its ten runs; `None` while some are missing."""
+    runs = [load(kept(name, *which), now) for which in TEN]
+    if None in runs:
+        return None
+    kinds = kinds_of_claims(read(name))
+    rows = [
+        {"cell": cell, "sentence": sentence, "kind": kinds[cell], "held": n_held}
+        for (cell, _), (sentence, n_held) in odds_of(runs).items()
+    ]
+    raised = [
+        f"seed {seed}, {arithmetic}: {error}"
+        for (seed, arithmetic), found in zip(TEN, runs, strict=True)
+        for error in found["exceptions"]
+    ]
+    today = date.today().isoformat()
+    return {"fingerprint": now, "date": today, "runs": len(TEN), "claims": rows, "exceptions": raised}
+
+
+def recorded_pages():
+    """What the record says of each page."""
+    return json.loads(RECORD.read_text(encoding="utf-8"))["pages"] if RECORD.exists() else {}
+
+
+def write_record(nows):
+    """Write the record anew: of pages whose ten runs are there, the others as they stood."""
+    from attention_course.measure import describe_machine  # here, since PyTorch takes its time
+
+    old = recorded_pages()
+    pages = {name: page_record(name, now) or old.get(name) for name, now in nows.items()}
+    for name, page in pages.items():
+        if page and page | {"date": ""} == old.get(name, {}) | {"date": ""}:
+            pages[name] = old[name]
+    versions = {package: version(package) for package in ("torch", "numpy")}
+    record = {"machine": describe_machine(), "versions": versions, "pages": {k: v for k, v in pages.items() if v}}
+    RECORD.parent.mkdir(parents=True, exist_ok=True)
+    RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return record
+
+
+def write_for_the_site(folder):
+    """Write what the site shows: of the pages that are as they were when they ran, how often each claim held."""
+    package = Package(".")
+    valid = {
+        name: page for name, page in recorded_pages().items() if page["fingerprint"] == fingerprint(read(name), package)
+    }
+    (folder / "odds.json").write_text(json.dumps(valid), encoding="utf-8")
+
+
+def run_missing(missing, nows):
+    """Run what is missing, two at a time, and say how far it is and when it will end."""
+    cache = get_cache(str(CACHE))
+    seconds = {name: expected(name, cache) for name, _, _ in missing}
+    in_all, so_far, begun = sum(seconds[name] for name, _, _ in missing), 0, time.time()
+    for name, seed, arithmetic, found in run_together([partial(one_run, *which, nows[which[0]]) for which in missing]):
+        so_far += seconds[name]
+        end = time.strftime("%H:%M", time.localtime(begun + (time.time() - begun) * in_all / so_far))
+        false = [sentence for _, sentence, holds in found["claims"] if not holds]
+        print(f"{so_far / in_all:4.0%}, until about {end}: {name}, seed {seed}, {arithmetic}", flush=True)
+        print("".join(f"      not so: {line}\n" for line in [*false, *found["exceptions"]]), end="", flush=True)
+
+
+def main():
+    """Run what is missing of the ten runs, write the record, and list what does not hold in all of them."""
+    package = Package(".")
+    nows = {name: fingerprint(read(name), package) for name in names()}
+    chosen = sys.argv[1:] or names()
+    missing = [(name, *which) for which in TEN for name in chosen if load(kept(name, *which), nows[name]) is None]
+    print(f"== {len(missing)} runs of {len({name for name, _, _ in missing})} notebooks", flush=True)
+    if missing:
+        run_missing(missing, nows)
+    for name, page in write_record(nows)["pages"].items():
+        for claim in page["claims"]:
+            if claim["held"] < page["runs"]:
+                print(f"{path(name)}: held in {claim['held']} of {page['runs']} runs: {claim['sentence']}")
+        for error in page["exceptions"]:
+            print(f"{path(name)}: {error}")
+
+
+if __name__ == "__main__":
+    main()
