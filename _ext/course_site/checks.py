@@ -6,6 +6,7 @@ readers without scripts see the Markdown as it stands.
 """
 
 import re
+from hashlib import sha256
 
 from docutils import nodes
 from docutils.core import publish_doctree
@@ -74,8 +75,17 @@ def mark_reply(item):
     raise MalformedCheckError(f"has a wrong option without a sentence behind ` {ARROW} `: {text_of(paragraph)!r}")
 
 
+def mix(question):
+    """Put the options in another order, always the same for a question: writers like to begin with the right one."""
+    options = [part for part in question if isinstance(part, nodes.bullet_list)][-1]
+    asked = text_of(question[0])
+    options.children.sort(key=lambda item: sha256(f"{asked} {text_of(item)}".encode()).digest())
+
+
 def choice(question, answer):
     """What the script needs of options: the right one, and which one each item of the answer's list is about."""
+    items_of(question, "options")
+    mix(question)
     options = [text_of(item) for item in items_of(question, "options")]
     if len(set(options)) < 2:
         raise MalformedCheckError("needs two different options or more")

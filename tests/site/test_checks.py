@@ -149,7 +149,7 @@ def test_options_by_keyboard_wrong_then_right(show, width):
     assert group.get_by_role("radio").count() == 3
     answer = find(page, "choice").locator("details")
     group.get_by_role("radio").first.focus()
-    press(page, "Space", "ArrowDown", "ArrowDown")
+    press(page, "Space", "ArrowDown")
     assert page.get_by_label("They differ in the order").is_checked()
     assert said(page, "choice") == ""
     press(page, "Tab", "Enter")
@@ -159,9 +159,21 @@ def test_options_by_keyboard_wrong_then_right(show, width):
     assert said(page, "choice") == ""
     press(page, "Tab", "Enter")
     assert said(page, "choice").startswith("Not this one: that would need unequal weights.")
-    press(page, "Shift+Tab", "ArrowUp", "Tab", "Enter")
+    press(page, "Shift+Tab", "ArrowDown", "ArrowDown", "Tab", "Enter")
     assert said(page, "choice") == "Right."
     assert answer.get_by_text("is the same sum as").is_visible()
+
+
+def test_options_are_mixed_and_always_in_the_same_order(show):
+    """Writers like to begin with the right one."""
+    as_written = ["They do not differ.", "Ada’s result", "They differ"]
+    orders = [find(show(width=width), "choice").locator("label").all_inner_texts() for width in WIDTHS]
+    assert orders[0] == orders[1]
+    assert [next(text for text in as_written if option.startswith(text)) for option in orders[0]] == [
+        "Ada’s result",
+        "They differ",
+        "They do not differ.",
+    ]
 
 
 def test_nothing_chosen_is_no_answer(show):
