@@ -17,6 +17,7 @@ PARTS = (
     "explorers",
     "folds",
     "front_page",
+    "path",
     "terms",
     "accessibility",
     "api",

@@ -1,0 +1,63 @@
+"""Next leads from lesson to lesson; further pages lie beside the path."""
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from small_book import build, make_book
+
+TOC = """\
+format: jb-book
+root: page
+parts:
+- caption: First part
+  chapters:
+  - file: chapters/first
+    sections:
+    - file: chapters/further
+    - file: chapters/further_still
+- caption: Second part
+  chapters:
+  - file: chapters/second
+- caption: Reference
+  chapters:
+  - file: list
+    sections:
+    - file: entry
+"""
+NEIGHBOURS = {
+    "page": (None, "chapters/first"),
+    "chapters/first": ("page", "chapters/second"),
+    "chapters/further": ("chapters/first", "chapters/second"),
+    "chapters/further_still": ("chapters/first", "chapters/second"),
+    "chapters/second": ("chapters/first", "list"),
+    "list": ("chapters/second", "entry"),
+}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    book = make_book(tmp_path_factory.mktemp("path"))
+    (book / "_toc.yml").write_text(TOC)
+    (book / "chapters").mkdir()
+    for name in [*NEIGHBOURS, "entry"]:
+        if name != "page":
+            notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# About {name}")])
+            nbformat.write(notebook, book / f"{name}.ipynb")
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return book
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_next_and_previous(book, name):
+    built = book / "_build" / "html" / f"{name}.html"
+    page = BeautifulSoup(built.read_text(encoding="utf-8"), "html.parser")
+    links = [
+        page.select_one(f".prev-next-area a.{side}-{kind}") for side, kind in (("left", "prev"), ("right", "next"))
+    ]
+    found = [link and (built.parent / link["href"]).resolve() for link in links]
+    root = (book / "_build" / "html").resolve()
+    expected = [neighbour and root / f"{neighbour}.html" for neighbour in NEIGHBOURS[name]]
+    assert found == expected
+    if NEIGHBOURS[name][1]:
+        assert links[1].select_one(".prev-next-title").get_text() == f"About {NEIGHBOURS[name][1]}"
