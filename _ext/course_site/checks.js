@@ -81,7 +81,9 @@ const askNumber = (check, name) => {
   const last = 10 ** -digits; // one unit of the last digit
   // A whole number has to be met, a decimal within half a unit of its last digit, a fraction to two digits.
   const within = (digits ? last / 2 : isFraction ? 0.005 : 0) + 1e-9 * Math.max(1, Math.abs(expected));
-  const near = Math.max(digits ? last : 0, 0.05 * Math.abs(expected)) + within;
+  const near = digits || isFraction ? Math.max(digits ? last : 0, 0.05 * Math.abs(expected)) + within : within;
+  const replies = [...check.querySelectorAll(".course-check-reply")];
+  const slips = String(check.dataset.slips).split(" ").map((slip) => readings(slip)[0]);
   const asked = digits ? ` Give ${digits} ${digits === 1 ? "digit" : "digits"} behind the point.` : "";
 
   const input = make("input", "");
@@ -96,6 +98,8 @@ const askNumber = (check, name) => {
     const off = Math.min(...values.map((value) => Math.abs(value - expected)));
     if (!values.length) return { say: ["Write a number, such as 0.67, 2/3 or -1.5."] };
     if (off <= within) return { right: true, say: ["Right."] };
+    const slip = slips.findIndex((wrong) => values.some((value) => Math.abs(value - wrong) <= within));
+    if (slip >= 0) return { right: false, say: ["Not this number: ", replies[slip].cloneNode(true)] };
     if (off <= near) return { right: false, say: [`Close: rounded?${asked}`] };
     if (values.some((value) => Math.abs(value + expected) <= within)) return { right: false, say: ["Look at the sign."] };
     return { right: false, say: ["Not this number. Try again, or show the answer."] };

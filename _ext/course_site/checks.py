@@ -101,11 +101,16 @@ def choice(question, answer):
 
 
 def number(question, answer):
-    """What the script needs of a number: the number as it is written."""
+    """What the script needs of a number: the number as it is written, and the wrong ones that the answer explains."""
     right = opening(answer[0])
     if not NUMBER.fullmatch(right):
         raise MalformedCheckError(f"has an answer whose bold beginning is no number: {right!r}")
-    return {"right": right}
+    lists = [part for part in answer if isinstance(part, nodes.bullet_list)]
+    slips = [mark_reply(item) for item in items_of(answer, "slips")] if lists else []
+    for slip in slips:
+        if slip == right or not NUMBER.fullmatch(slip):
+            raise MalformedCheckError(f"explains a wrong answer that is no other number: {slip!r}")
+    return {"right": right, "slips": " ".join(slips)}
 
 
 def order(question, answer):
