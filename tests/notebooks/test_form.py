@@ -1,5 +1,8 @@
 """Lessons have the form of a lesson, and what measures it notices where a notebook has not."""
 
+import json
+import re
+
 import pytest
 from form import (
     closing_headings,
@@ -10,6 +13,7 @@ from form import (
     missing_kinds,
     mistakes_at_the_top,
 )
+from limits import markdown
 from small_notebooks import LESSON, code, folded, replaced, text, written
 
 
@@ -31,6 +35,25 @@ def test_exercises_say_their_number_minutes_and_difficulty(lesson, notebook):
 
 def test_a_lesson_has_every_kind_of_exercise(lesson, notebook):
     assert missing_kinds(notebook) == []
+
+
+def places_of_right_options(text):
+    """At which place among its options, counted from 0, the right one of each prediction is written."""
+    for asked, answer in PREDICTION.findall(text):
+        options = [line.removeprefix("- ").strip() for line in asked.splitlines() if line.startswith("- ")]
+        yield options.index(answer)
+
+
+PREDICTION = re.compile(r"^\*\*Predict\.\*\* (.*?)^<details>.*?</summary>\s*\*\*(.+?)\*\*", re.MULTILINE | re.DOTALL)
+
+
+def test_the_right_option_seldom_stands_first(root, notebook_names):
+    """The site mixes them; in a notebook they stand as they are written."""
+    texts = [markdown(json.loads((root / name).read_text(encoding="utf-8"))) for name in notebook_names]
+    places = [place for text in texts for place in places_of_right_options(text)]
+    assert len(places) > 50
+    assert places.count(0) <= 0.45 * len(places)
+    assert list(places_of_right_options(markdown(LESSON))) == [0]
 
 
 def test_no_fold_hides_the_lesson_itself(lesson_or_further, notebook):
