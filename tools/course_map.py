@@ -8,7 +8,9 @@ import nbformat
 import yaml
 
 RECORD = Path("attention_course/recorded/lessons.json")
-MINUTES = re.compile(r"\*\*About (?P<all>\d+) minutes\.\*\*|\*\*Time\*\* (?P<read>\d+) minutes, and (?P<do>\d+) for")
+READING_AND_EXERCISES = re.compile(
+    r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*|\*\*Time\*\* (\d+) minutes, and (\d+) for"
+)
 NEEDS = re.compile(r"You need\b(.*?)(?:Afterwards|\*\*You will|\n\n|\Z)", re.DOTALL)
 LINK = re.compile(r"\]\((\w+)\.ipynb\)")
 QUESTION = re.compile(r"(?m)^\*([^*].*?[.?])(?: .*)?\*$")
@@ -21,7 +23,7 @@ def read_lesson(file, further):
     """What the notebook of a lesson says: title, minutes with exercises, and the lessons that its needs link to."""
     cells = nbformat.read(f"{file}.ipynb", as_version=4).cells
     text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    minutes, needs = MINUTES.search(text), NEEDS.search(text)
+    minutes, needs = READING_AND_EXERCISES.search(text), NEEDS.search(text)
     if not minutes or not needs:
         raise ValueError(f"{file} must say how long it takes and what a reader needs, as the other lessons do")
     return {

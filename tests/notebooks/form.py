@@ -32,7 +32,7 @@ def mistakes_at_the_top(notebook):
             "the question is more than two sentences": heading and len(SENTENCE_END.findall(heading["question"])) > 2,
             "no folded cells of setup and of the first picture follow": before_prose[:2] != [True, True],
             "an open cell stands above the first prose": not all(before_prose),
-            "no `**About 40 minutes.**` above the first heading": not STATED.search(top),
+            "no `**Reading about 40 minutes, exercises about 20.**` above the first heading": not STATED.search(top),
             "no `You need` above the first heading": "You need" not in top,
             "no `Afterwards you can` above the first heading": "Afterwards you can" not in top,
         }.items()

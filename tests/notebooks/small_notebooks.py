@@ -27,7 +27,10 @@ LESSON = written(
     text("# A lesson\n\n*What is it?*"),
     folded("# @title Set up the course\n%pip install nothing\nfrom attention_course import claim"),
     folded("# @title Draw the first picture\nclaim('nobody counts this', True)"),
-    text("**About 15 minutes.** You need [nothing](a.ipynb). Afterwards you can count.\n\n## Build it"),
+    text(
+        "**Reading about 5 minutes, exercises about 15.** You need [nothing](a.ipynb). Afterwards you can count.\n\n"
+        "## Build it"
+    ),
     text(
         "**Predict.** Is $1 + 1$ two?\n\n- Yes.\n\n"
         "<details><summary>Answer</summary>\n\n**Yes.** So it is.\n\n</details>"

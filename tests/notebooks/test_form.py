@@ -72,7 +72,7 @@ def test_a_lesson_as_it_should_be_has_no_mistakes():
     [
         ("*What is it?*", "What is it?", "not `# Title`"),
         ("*What is it?*", "*One. Two. Three?*", "two sentences"),
-        ("**About 15 minutes.**", "Some minutes.", "About 40 minutes"),
+        ("**Reading about 5 minutes, exercises about 15.**", "Some minutes.", "Reading about 40 minutes"),
         ("You need", "Bring", "You need"),
         ("Afterwards you can", "Then you may", "Afterwards"),
     ],

@@ -9,8 +9,8 @@ from limits import (
     exercise_minutes,
     long_cells,
     long_lines,
-    minutes,
     open_claims,
+    reading_minutes,
     stated_minutes,
     words,
 )
@@ -33,11 +33,15 @@ def test_open_lines_are_narrow(lesson, notebook):
     assert long_lines(notebook) == []
 
 
-def test_a_lesson_is_one_sitting_and_says_how_long(lesson, notebook):
-    assert stated_minutes(notebook) is not None
-    assert abs(stated_minutes(notebook) - minutes(notebook)) <= 5
-    assert stated_minutes(notebook) <= MOST_MINUTES
-    assert stated_minutes(notebook) % 5 == 0
+def test_a_lesson_is_one_sitting(lesson, notebook):
+    assert reading_minutes(notebook) <= MOST_MINUTES
+
+
+def test_a_page_says_how_long_it_takes(lesson_or_further, notebook):
+    reading, exercises = stated_minutes(notebook)
+    assert abs(reading - reading_minutes(notebook)) <= 5
+    assert abs(exercises - exercise_minutes(notebook)) <= 5
+    assert reading % 5 == exercises % 5 == 0
 
 
 def test_few_claims_stand_open(lesson, notebook):
@@ -45,8 +49,8 @@ def test_few_claims_stand_open(lesson, notebook):
 
 
 def test_words_are_those_that_everybody_reads():
-    #    A lesson. What is it? | About ... count. Build it | Predict. Is 1 + 1 two? Yes. | By hand. Say it. | closing
-    assert words(LESSON) == 5 + 10 + 2 + 5 + 4 + (5 + 3 + 1 + 2)
+    #    A lesson. What is it? | Reading ... count. Build it | Predict. Is 1 + 1 two? Yes. | By hand. Say it. | closing
+    assert words(LESSON) == 5 + 14 + 2 + 5 + 4 + (5 + 3 + 1 + 2)
     assert words(written(text("Two [linked words](https://example.org/a b) and `a.b(c)`."))) == 5
     assert words(written(text("| a | b |\n| --- | --- |\n| 1 | 2 |"))) == 4
     assert words(written(text("```python\nnot words\n```"), code("# not words"))) == 0
@@ -57,11 +61,11 @@ def test_code_is_counted_where_it_stands_open_before_and_after_the_exercises():
     assert code_lines(written(code("a\n\n\nb"), folded("# @title Draw the rest\nc"), code(""))) == 4
 
 
-def test_minutes_are_reading_code_and_exercises_without_the_open_task():
+def test_minutes_are_reading_and_code_and_those_of_exercises_without_the_open_task():
     assert exercise_minutes(LESSON) == 15
-    assert minutes(LESSON) == words(LESSON) / 150 + 2 / 10 + 15
-    assert stated_minutes(LESSON) == 15
-    assert stated_minutes(replaced("**About 15 minutes.**", "")) is None
+    assert reading_minutes(LESSON) == words(LESSON) / 150 + 2 / 4
+    assert stated_minutes(LESSON) == (5, 15)
+    assert stated_minutes(replaced("**Reading about 5 minutes, exercises about 15.**", "")) is None
 
 
 def test_long_cells_are_found():

@@ -27,7 +27,11 @@ def test_every_lesson_is_on_the_map_and_in_the_list_below_it(root, chapter_names
 @pytest.mark.parametrize(
     ("line", "minutes", "needs"),
     [
-        ("**About 40 minutes.** You need [X](x.ipynb). Afterwards you can [Y](y.ipynb).", 40, ["x"]),
+        (
+            "**Reading about 40 minutes, exercises about 20.** You need [X](x.ipynb). Afterwards [Y](y)",
+            60,
+            ["x"],
+        ),
         ("**Time** 50 minutes, and 5 for the exercises. **You need** [X](x.ipynb). **You will be able to**", 55, ["x"]),
     ],
 )
