@@ -19,18 +19,18 @@ COMMON = {
     "n_heads": 4,
     "d_model": 64,
     "batch": 32,
-    "steps": 400,
+    "steps": 800,
     "peak_lr": 0.005,
 }
 # Each model: the settings that differ from COMMON.
 MODELS = [
     {"n_blocks": 1},
-    {"n_blocks": 1, "steps": 2000},
+    {"n_blocks": 1, "steps": 4000},
     {"n_blocks": 1, "n_heads": 8, "d_model": 128},
     {},
 ]
 VARIED = ("n_blocks", "n_heads", "d_model", "steps")
-SEEDS = [0, 1, 2]
+SEEDS = list(range(10))
 SHOWN = {"period": 8, "length": 12, "seed": 3}  # the sequence that the page's first picture shows
 PRUNED = {"window": 128, "n_windows": 60, "seed": 0, "orders": [0, 1, 2]}
 
