@@ -14,7 +14,7 @@ from attention_course.distributed import RingAttention, zigzag_join, zigzag_spli
 from attention_course.distributed.zigzag import visible
 
 # Of numbers up to 4. Sums are kept in float32, so that half precision loses only what rounding the result loses.
-TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 1e-5, "torch.bfloat16": 0.016, "torch.float16": 0.002}
+TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 2e-5, "torch.bfloat16": 0.016, "torch.float16": 0.002}
 SCRIPT = Path(__file__).with_name("ring_processes.py")
 
 
@@ -61,7 +61,7 @@ def test_a_group_of_the_processes_is_a_ring_too(reports):
     for rank, report in enumerate(reports):
         assert list(report["groups"]) == [str(size) for size in (1, 2, 4) if rank < size]
         for size, case in report["groups"].items():
-            check_case(case, int(size), 1e-5)
+            check_case(case, int(size), TOLERANCE["torch.float32"])
 
 
 def test_each_process_needs_less_memory_the_more_there_are(reports):
