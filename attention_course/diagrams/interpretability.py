@@ -51,11 +51,12 @@ def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: S
     return picture
 
 
-def found(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Diagram:
+def found(title: str, shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Diagram:
     """The share of the truth that each method finds: a row a method, a column a model; of several seeds the median
     stands above the lowest and the highest.
 
     Args:
+        title: What was looked through, in a few words.
         shares: For each model, for each method, the share found by each seed; none if all of the method's scores are 0
             but for rounding. Every model has the same methods.
     """
@@ -63,8 +64,8 @@ def found(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Diagram:
     table = np.array([[_median(of_model[method]) for of_model in shares.values()] for method in names])
     width = (480 - LEFT - 4) / len(shares)
     picture = Diagram(
-        f"The share of the deciding words that each of {len(names)} methods finds, in {len(shares)} models. A stronger "
-        "colour is a larger median share. "
+        f"{title}: the share of the deciding words that each of {len(names)} rows finds, in {len(shares)} models. A "
+        "stronger colour is a larger median share. "
         + " ".join(
             f"{model}: " + ", ".join(f"{method} {_in_words(runs)}" for method, runs in of_model.items()) + "."
             for model, of_model in shares.items()
@@ -72,6 +73,7 @@ def found(shares: Mapping[str, Mapping[str, Sequence[float]]]) -> Diagram:
         height=36 + TALL * len(names),
     )
     top = 32
+    picture.text(4, 16, title, bold=True)
     grid = picture.tensor(LEFT, top, table, name="found", cell=(width, TALL), largest=1.25, rows=names)
     for column, (model, of_model) in enumerate(shares.items()):
         picture.text(LEFT + (column + 0.5) * width, 16, model, anchor="middle", bold=True)

@@ -20,7 +20,8 @@ SETTINGS = {
 # Number of blocks, and what each unit of the question's weight on a coin costs in training.
 MODELS = {"one block": (1, 0.0), "two blocks": (2, 0.0), "fined": (2, 1.0)}
 SEEDS = list(range(10))
-EXAMPLE = ("two blocks", 0)  # the model whose scores of single drawers are recorded
+EXAMPLE = ("two blocks", 3)  # the model whose scores of single drawers are recorded
+STEPS = [32, 1000]  # of integrated gradients, whose sums are compared with what they should add up to
 
 
 class Judge(nn.Module):
@@ -46,19 +47,20 @@ def run() -> dict:
     """Train every model with every seed and score every method on it.
 
     Returns:
-        `{"settings": ..., "models": what each does, "results": what each method finds in each, "example": ...}`.
+        `{"settings": ..., "models": what each does, "results": what each method finds in each, "examples": what each
+        says about a drawer of equal and one of different coins}`.
     """
-    models, results, example = [], [], None
+    models, results, examples = [], [], None
     for name in MODELS:
         for seed in SEEDS:
             model = train(name, seed)
-            models.append({"model": name, "seed": seed} | describe(model))
+            models.append({"model": name, "seed": seed} | describe(model) | baseline_and_gaps(model))
             results += (scores := _score(name, seed, model))
             print(models[-1], {score["method"]: score["found"] for score in scores}, flush=True)
             if (name, seed) == EXAMPLE:
-                example = _example(model)
+                examples = _examples(model)
     settings = SETTINGS | {"models": MODELS, "seeds": SEEDS}
-    return {"settings": settings, "models": models, "results": results, "example": example}
+    return {"settings": settings, "models": models, "results": results, "examples": examples}
 
 
 def train(name: str, seed: int) -> Judge:
@@ -136,6 +138,27 @@ def describe(model: Judge) -> dict:
     }
 
 
+def baseline_and_gaps(model: Judge) -> dict:
+    """What a model answers to the baseline (the same in every drawer), and how far integrated gradients of the first 50
+    test drawers are from adding up: the mean size of what their sum misses, in shares of the mean size of what it
+    should be, for each number of steps."""
+
+    def answer(x: Tensor) -> Tensor:
+        return model.read(x)[0]
+
+    drawers = _test_drawers()[:50]
+    x, baseline = model.embedding(drawers.tokens).detach(), average_thing(model, drawers.tokens)
+    with torch.no_grad():
+        at_baseline = answer(baseline)
+        difference = answer(x) - at_baseline
+    sums = {steps: interpret.integrated_gradients(answer, x, baseline, steps).sum(1) for steps in STEPS}
+    gaps = {
+        f"gap_{steps}": round(((total - difference).abs().mean() / difference.abs().mean()).item(), 5)
+        for steps, total in sums.items()
+    }
+    return {"baseline": round(at_baseline.mean().item(), 2)} | gaps
+
+
 def masked(model: Judge, tokens: Tensor, masks: list[Tensor]) -> Tensor:
     """The model's logits with a mask of its own for each block, `(batch, 1, n, n)`."""
     x = model.embedding(tokens)
@@ -164,10 +187,16 @@ def _score(name: str, seed: int, model: Judge) -> list[dict]:
     return results
 
 
-def _example(model: Judge) -> dict:
-    """The first test drawer whose coins differ: its words, and the scores of each method."""
+def _examples(model: Judge) -> dict[str, dict]:
+    """The first test drawers whose coins are equal and different: their words, and the scores of each method."""
     drawers = _test_drawers()
-    drawer = drawers[~drawers.same][:1]
+    return {
+        "same": _example(model, drawers[drawers.same][:1]),
+        "different": _example(model, drawers[~drawers.same][:1]),
+    }
+
+
+def _example(model: Judge, drawer: tasks.Drawers) -> dict:
     scores = comparison.every_method(model, drawer.tokens, average_thing(model, drawer.tokens))
     return {
         "words": drawer.words(0),

@@ -1,6 +1,7 @@
 """The pictures of methods show the scores they are given."""
 
 import numpy as np
+import pytest
 from reading import drawn, texts
 
 from attention_course import diagrams, recorded
@@ -19,16 +20,17 @@ def test_each_row_is_a_methods_scores_in_shares_of_its_largest():
 def test_shares_are_drawn_by_their_median_and_written_with_the_extremes():
     shares = {"one": {"rollout": [0.5, 0.9, 1.0], "flow": [0.25]}, "two": {"rollout": [0.0, 0.1], "flow": []}}
     shares["three"] = {"rollout": [0.701, 0.702], "flow": [0.2]}
-    picture = diagrams.found(shares)
+    picture = diagrams.found("Equal coins", shares)
     assert np.allclose(drawn(picture)["found"], [[0.9, 0.05, 0.7015], [0.25, 0, 0.2]])
-    assert {"90%", "50–100%", "5%", "0–10%", "25%", "all ≈ 0", "one", "two"} <= set(texts(picture))
+    assert {"90%", "50–100%", "5%", "0–10%", "25%", "all ≈ 0", "one", "two", "Equal coins"} <= set(texts(picture))
     assert texts(picture).count("70%") == 2  # the median, and a range that is one number
     assert "rollout 90% (50–100%), flow 25%." in picture.alt
     assert "flow has scores near 0 only." in picture.alt
 
 
-def test_the_recorded_example_is_drawn_as_recorded():
-    example = recorded.load("interpretability")["example"]
+@pytest.mark.parametrize("coins", ["same", "different"])
+def test_the_recorded_examples_are_drawn_as_recorded(coins):
+    example = recorded.load("interpretability")["examples"][coins]
     cells = drawn(diagrams.methods(example["scores"], example["words"], example["gold"]))["scores"]
     for row, score in zip(cells, example["scores"].values(), strict=True):
         assert np.allclose(row, np.array(score) / max(score), atol=1e-3)

@@ -1,11 +1,13 @@
 import ast
+from functools import partial
 
 import nbformat
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_course import recorded, setup, tasks, training
+from attention_course import comparison, interpret, recorded, setup, tasks, training
 from attention_course.tasks.coins import VOCABULARY
 from attention_course.transformer import Encoder
 
@@ -17,17 +19,21 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     made = {(run["model"], run["seed"]) for run in record["results"]}
     assert made == {(model, seed) for model in sweep.MODELS for seed in sweep.SEEDS}
     assert {(model["model"], model["seed"]) for model in record["models"]} == made
-    methods = list(record["example"]["scores"])
+    methods = list(record["examples"]["same"]["scores"])
     assert [run["method"] for run in record["results"]] == methods * len(made)
 
 
 def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "SETTINGS", sweep.SETTINGS | {"steps": 2, "batch": 4, "test_examples": 20})
     monkeypatch.setattr(sweep, "SEEDS", [0])
+    monkeypatch.setattr(comparison, "integrated_gradients", partial(interpret.integrated_gradients, steps=4))
+    monkeypatch.setattr(sweep, "STEPS", [2])
+    monkeypatch.setattr(sweep, "EXAMPLE", ("two blocks", 0))
     made, record = sweep.run(), recorded.load("interpretability")
     assert [run.keys() for run in made["results"]] == [record["results"][0].keys()] * 33
-    assert [model.keys() for model in made["models"]] == [record["models"][0].keys()] * 3
-    assert made["example"].keys() == record["example"].keys()
+    recorded_keys = {key.replace("gap_32", "gap_2") for key in record["models"][0]} - {"gap_1000"}
+    assert [model.keys() for model in made["models"]] == [recorded_keys] * 3
+    assert made["examples"].keys() == record["examples"].keys() == {"same", "different"}
     assert all(0 <= run["found"] <= 1 for run in made["results"])
     assert all(model["accuracy"] < 0.9 for model in made["models"])
 
@@ -115,3 +121,25 @@ def test_the_chapter_trains_the_model_that_was_recorded(sweep, request, monkeypa
         here, there = names["train"](*arguments), sweep.train(name, 0)
         tokens = drawers.tokens.to(names["course"].device)
         torch.testing.assert_close(here(tokens)[0].cpu(), there(drawers.tokens)[0], atol=1e-3, rtol=1e-3)
+
+
+def test_the_examples_are_a_drawer_of_equal_coins_and_one_of_different_coins():
+    for name, example in recorded.load("interpretability")["examples"].items():
+        coins = {word for word, decides in zip(example["words"], example["gold"], strict=True) if decides}
+        assert len(coins) == {"same": 1, "different": 2}[name]
+
+
+def test_gaps_are_what_the_sums_of_integrated_gradients_miss(sweep, monkeypatch):
+    """For the cube of a sum, whose slope in the middle of the way is known."""
+    torch.manual_seed(0)
+    model = sweep.Judge(1)
+    monkeypatch.setattr(sweep, "STEPS", [1, 400])
+    monkeypatch.setattr(model, "read", lambda x, mask=None: (x[:, :-1].sum((1, 2)) ** 3, None))
+    described = sweep.baseline_and_gaps(model)
+    drawers = sweep._test_drawers()[:50]
+    x, baseline = model.embedding(drawers.tokens).detach(), sweep.average_thing(model, drawers.tokens)
+    end, start = x[:, :-1].sum((1, 2)), baseline[:, :-1].sum((1, 2))
+    missed = (3 * ((end + start) / 2) ** 2 * (end - start) - (end**3 - start**3)).abs().mean()
+    assert described["gap_1"] == pytest.approx((missed / (end**3 - start**3).abs().mean()).item(), rel=1e-3)
+    assert described["gap_400"] < 1e-4 < described["gap_1"]
+    assert described["baseline"] == pytest.approx((start**3).mean().item(), abs=0.006)
