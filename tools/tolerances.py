@@ -43,11 +43,11 @@ def asking_line() -> str | None:
 
 
 def note(kind: str, share: float) -> None:
-    """Keep the largest share of a line; what is above 1 was not meant to be close, or fails."""
+    """Keep the largest share of a line; it is above 1 where a test finds something not to be close."""
     line = asking_line()
     if line:
         lines = found[running[-1]]
-        lines[line] = max(lines.get(line, [kind, 0.0]), [kind, share if share <= 1 else 0.0])
+        lines[line] = max(lines.get(line, [kind, 0.0]), [kind, share])
 
 
 def numbers(values) -> np.ndarray:
