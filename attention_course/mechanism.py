@@ -33,7 +33,8 @@ class Mechanism(Pluggable):
         output, weights = mechanism(query, key, value, mask, dropout=0.0, need_weights=False)
 
     where `weights` is `None` unless they are asked for, and says here what else a layer has to know. A plain function
-    of that form is a mechanism too, by `as_mechanism`: one with these defaults.
+    of that form is a mechanism too, by `as_mechanism`: one with these defaults. Under `torch.autocast` the output has
+    the dtype that this asks for; `autocast.in_float32` is for mechanisms that add up over tokens themselves.
 
     Attributes:
         causal: Whether it hides the future itself. A model then makes no causal mask.

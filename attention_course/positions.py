@@ -107,7 +107,7 @@ class ShawAttention(Mechanism):
         offset = key_position - query_position[:, None]  # (n_queries, n_keys)
         index = offset.clamp(-self.max_distance, self.max_distance) + self.max_distance
         by_offset = query @ self.embedding.weight.T * query.size(-1) ** -0.5  # (..., n_queries, 2 max_distance + 1)
-        bias = by_offset.gather(-1, index.expand(*by_offset.shape[:-1], -1))  # (..., n_queries, n_keys)
+        bias = by_offset.gather(-1, index.expand(*by_offset.shape[:-1], -1)).to(query.dtype)  # (..., n_queries, n_keys)
         return scaled_dot_product_attention(
             query, key, value, mask, bias=bias, dropout=dropout, need_weights=need_weights
         )

@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from attention_course.autocast import in_float32
 from attention_course.distributed.zigzag import visible
 from attention_course.efficient.inputs import validate_weightless
 from attention_course.efficient.tiles import attend_block, differentiate_block, merge
@@ -114,6 +115,7 @@ class RingAttention(Mechanism):
         """Another, of the same processes: a group of them cannot be copied."""
         return RingAttention(causal=self.causal, group=self.ring.group)
 
+    @in_float32
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention` of the whole sequence, for the block held here.
 

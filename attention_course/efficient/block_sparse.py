@@ -109,7 +109,8 @@ class BlockSparseAttention(Mechanism):
         for block, (q, row) in enumerate(zip(queries, self.layout, strict=False)):
             seen = row[: len(keys)].nonzero().flatten().tolist()
             if not seen:
-                outputs.append(torch.zeros_like(value[..., : q.size(-2), :]))
+                k, v = key[..., :0, :], value[..., :0, :]
+                outputs.append(scaled_dot_product_attention(q, k, v, need_weights=False)[0])
                 continue
             k, v = (torch.cat([blocks[other] for other in seen], dim=-2) for blocks in (keys, values))
             allowed = None if masks is None else torch.cat([masks[other] for other in seen], dim=-1)

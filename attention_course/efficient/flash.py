@@ -18,12 +18,14 @@ tiles are in `tiles`.
 import torch
 from torch import Tensor
 
+from attention_course.autocast import in_float32
 from attention_course.efficient.tiles import attend_block, differentiate_block
 from attention_course.grouped import repeat_heads
 from attention_course.mechanism import Mechanism
 from attention_course.validation import validate_inputs
 
 
+@in_float32
 def flash_attention(
     query: Tensor,
     key: Tensor,

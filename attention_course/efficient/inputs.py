@@ -7,6 +7,7 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
+from attention_course.autocast import result_dtype
 from attention_course.validation import validate_inputs
 
 
@@ -50,11 +51,6 @@ def validate_whole_number(name: str, number: int, *, at_least: int) -> None:
         raise ValueError(f"{name} must be a whole number, {at_least} or more, got {number}")
 
 
-def wide(tokens: Tensor) -> Tensor:
-    """In float32 at least: sums over many tokens need more digits, and more room, than half precision has."""
-    return tokens.to(torch.promote_types(tokens.dtype, torch.float32))
-
-
 def hide(tokens: Tensor, mask: Tensor | None, fill: float = 0.0) -> Tensor:
     """`fill` for those tokens `(batch, heads, n_keys, features)` that the mask, `(..., 1, n_keys)` or less, hides."""
     # Not a product with 0, which is no 0 where the token has overflown, and in whose gradient the token has a say.
@@ -72,12 +68,12 @@ def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterato
 
 
 def join(pieces: Iterable[Tensor], like: Tensor) -> Tensor:
-    """Pieces `(batch, heads, tokens, features)`, which may be made one by one, as one of `like`'s length and dtype."""
+    """Pieces `(batch, heads, tokens, features)`, even made one by one, as one of `like`'s length and `result_dtype`."""
     pieces = iter(pieces)
     first = next(pieces)
     if first.requires_grad:  # autograd would copy all that is written so far with each piece
-        return torch.cat([first, *pieces], dim=-2).to(like.dtype)
-    joined = like.new_empty(*first.shape[:-2], like.size(-2), first.size(-1))
+        return torch.cat([first, *pieces], dim=-2).to(result_dtype(like))
+    joined = like.new_empty(*first.shape[:-2], like.size(-2), first.size(-1), dtype=result_dtype(like))
     end = 0
     for piece in chain([first], pieces):
         start, end = end, end + piece.size(-2)

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attention_course.autocast import in_float32
 from attention_course.efficient.inputs import hide, join, tiles, validate_self_attention, validate_weightless
 from attention_course.efficient.running_sums import RunningSums
 from attention_course.mechanism import Mechanism
@@ -75,6 +76,7 @@ class LinearAttention(Mechanism):
         self.causal = causal
         self.feature_map = feature_map
 
+    @in_float32
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
 

@@ -10,6 +10,7 @@ exponentially with the lengths of queries and keys.
 import torch
 from torch import Tensor
 
+from attention_course.autocast import in_float32, wide
 from attention_course.efficient.inputs import (
     hide,
     join,
@@ -17,7 +18,6 @@ from attention_course.efficient.inputs import (
     validate_self_attention,
     validate_weightless,
     validate_whole_number,
-    wide,
 )
 from attention_course.efficient.linear import linear_attention
 from attention_course.efficient.running_sums import CHUNK, RunningSums, divide, in_chunks
@@ -100,6 +100,7 @@ class PerformerAttention(Mechanism):
         """
         self.directions.copy_(orthogonal_gaussian(*self.directions.shape, generator))
 
+    @in_float32
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`; returns `(output, None)`.
 

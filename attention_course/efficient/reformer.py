@@ -16,13 +16,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_course.attention import masked_softmax
-from attention_course.efficient.inputs import (
-    hide,
-    validate_self_attention,
-    validate_weightless,
-    validate_whole_number,
-    wide,
-)
+from attention_course.autocast import in_float32, wide
+from attention_course.efficient.inputs import hide, validate_self_attention, validate_weightless, validate_whole_number
 from attention_course.masks import causal_mask
 from attention_course.mechanism import Mechanism
 
@@ -107,6 +102,7 @@ class LSHAttention(Mechanism):
         leak = ": which earlier tokens are seen hangs on later ones" if self.causal else ""
         return f"bucket_size={self.bucket_size}, n_rounds={self.n_rounds}, causal={self.causal}{leak}"
 
+    @in_float32
     def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `lsh_attention` on `buckets` of each round; returns `(output, None)`.
 
