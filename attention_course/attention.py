@@ -39,7 +39,7 @@ def scaled_dot_product_attention(
         key: `(..., n_keys, d_k)`.
         value: `(..., n_keys, d_v)`.
         mask: Boolean, broadcastable to `(..., n_queries, n_keys)`; `True` = may attend.
-        bias: Added to the scaled scores; same dtype, broadcastable to their shape.
+        bias: Added to the scaled scores; same dtype, broadcastable to their shape. -inf hides, as the mask does.
         causal: Whether later keys are hidden, besides those that the mask hides; the last query stands where the
             last key does, as in `causal_mask`.
         scale: What scores are multiplied by; `1 / sqrt(d_k)` if left out.
@@ -71,6 +71,8 @@ def scaled_dot_product_attention(
     scores = (query * scale) @ key.transpose(-2, -1)  # (..., n_queries, n_keys)
     if bias is not None:
         scores = scores + bias
+        visible = bias != -torch.inf
+        mask = visible if mask is None else mask & visible
     weights = masked_softmax(scores, mask)
     return F.dropout(weights, dropout) @ value, weights
 
