@@ -93,7 +93,7 @@ def watch_approx() -> None:
     plain = _pytest.approx.ApproxScalar.__eq__
 
     def watched(self, actual):
-        if isinstance(actual, int | float) and isinstance(self.expected, int | float):
+        if isinstance(actual, int | float | np.number) and isinstance(self.expected, int | float | np.number):
             note_close(actual, self.expected, 0, self.tolerance)
         return plain(self, actual)
 
