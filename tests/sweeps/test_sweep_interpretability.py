@@ -142,4 +142,4 @@ def test_gaps_are_what_the_sums_of_integrated_gradients_miss(sweep, monkeypatch)
     missed = (3 * ((end + start) / 2) ** 2 * (end - start) - (end**3 - start**3)).abs().mean()
     assert described["gap_1"] == pytest.approx((missed / (end**3 - start**3).abs().mean()).item(), rel=1e-3)
     assert described["gap_400"] < 1e-4 < described["gap_1"]
-    assert described["baseline"] == pytest.approx((start**3).mean().item(), abs=0.006)
+    assert described["baseline"] == pytest.approx((start**3).mean().item(), abs=0.015)
