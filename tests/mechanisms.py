@@ -1,7 +1,7 @@
-"""Every mechanism of the package with its definition and its stated error: what test_contract.py runs over.
+"""Every mechanism of the package with its definition and its stated errors: what test_contract.py runs over.
 
 All are called alike, `attention(query, key, value, mask)` on `(BATCH, N_HEADS, tokens, D_HEAD)`, and return the output.
-Definitions are plain, quadratic, and run in float64 on what the mechanism was given.
+Definitions run in float64 on what the mechanism was given.
 """
 
 from collections.abc import Callable
@@ -11,33 +11,62 @@ from functools import partial
 
 import torch
 import torch.distributed as dist
+from definitions import (
+    D_HEAD,
+    N_HEADS,
+    alibi,
+    as_it_is,
+    by_definition,
+    call_grouped,
+    call_latent,
+    call_lsh,
+    call_multi_head,
+    define_grouped,
+    define_lsh,
+    latent,
+    multi_head,
+    rotary,
+    shaw,
+    t5,
+    under_a_mask,
+)
 from torch import Tensor, nn
 
-from attention_course import scaled_dot_product_attention
-from attention_course.buckets import T5Attention, t5_bucket
+from attention_course import MultiHeadAttention, scaled_dot_product_attention
+from attention_course.attention import DotProductAttention
+from attention_course.buckets import T5Attention
 from attention_course.distributed import RingAttention
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout, block_sparse_attention
 from attention_course.efficient.chunked import chunked_attention
-from attention_course.efficient.flash import flash_attention
+from attention_course.efficient.flash import FlashAttention
 from attention_course.efficient.flex import FlexAttention
 from attention_course.efficient.latent import LatentAttention
 from attention_course.efficient.linear import LinearAttention, linear_attention
 from attention_course.efficient.linformer import LinformerAttention, linformer_attention
 from attention_course.efficient.longformer import LongformerAttention, window_attention
 from attention_course.efficient.performer import PerformerAttention, performer_attention
-from attention_course.efficient.reformer import LSHAttention, lsh_attention
+from attention_course.efficient.reformer import LSHAttention
 from attention_course.grouped import grouped_query_attention
-from attention_course.mechanism import as_mechanism
+from attention_course.mechanism import FunctionMechanism
 from attention_course.positions import ALiBiAttention, RotaryAttention, ShawAttention
 
-BATCH, N_HEADS, D_HEAD = 2, 2, 8
+BATCH = 2
 LONGEST = 4096
 FLOAT64, FLOAT32, BFLOAT16, FLOAT16 = torch.float64, torch.float32, torch.bfloat16, torch.float16
 
-# The largest relative error of the output, and of the gradients: norm of the difference by norm of what is right.
-ROUNDING = {FLOAT64: (3e-15, 6e-15), FLOAT32: (1e-6, 3e-6), BFLOAT16: (8e-3, 2e-2), FLOAT16: (1e-3, 3e-3)}
+# The relative error of the output, and of the gradients: norm of the difference by norm of what is right. Three times
+# the largest that was seen with three instruction sets.
+ROUNDING = {FLOAT64: (3e-15, 6e-15), FLOAT32: (4e-6, 3e-6), BFLOAT16: (1.6e-2, 2e-2), FLOAT16: (2e-3, 3e-3)}
 BY_ANGLES = 1e-6, 2e-6  # which are float32 in float64 too
-ONCE_ROUNDED = {BFLOAT16: (3e-3, 7e-3), FLOAT16: (4e-4, 1e-3)}  # what computes in float32 and rounds at the end
+ONCE_ROUNDED = {BFLOAT16: (7e-3, 9e-3), FLOAT16: (8e-4, 1.1e-3)}  # what computes in float32 and rounds at the end
+# The same under autocast, for float32 tokens: it rounds whatever is multiplied, tokens too; or the output alone.
+AUTOCAST = {BFLOAT16: (2e-2, 2.5e-2), FLOAT16: (2.5e-3, 3.2e-3)}
+OUTPUT_ROUNDED = {BFLOAT16: (7e-3, 3e-6), FLOAT16: (8e-4, 3e-6)}
+# Each of Linformer's slots adds up all keys: they, and what rounding changes in scores, grow with their number.
+SLOTS = {FLOAT32: (1.5e-5, 3e-6), BFLOAT16: (2.2e-2, 2e-2), FLOAT16: (2.5e-3, 3e-3)}
+SLOTS_AUTOCAST = {BFLOAT16: (3.5e-2, 6.5e-2), FLOAT16: (4.5e-3, 7.5e-3)}
+
+IN_NO_CASE = {FunctionMechanism: "stands for a function, of which those in the table are some"}
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -54,10 +83,10 @@ class Case:
         define: The same by the definition, with `attention` for what it learns or draws.
         causal: Whether later tokens are hidden.
         errors: Output's and gradients' error by dtype: of those that it takes.
-        large: What "however large" is, as a share of the dtype's largest number; a product of a token with D_HEAD such
-            numbers is still a number.
-        sums: Whether products of keys and values are summed. What is later is then no larger than that they are
-            numbers too, where gradients are asked for: a gradient of zero times infinity would be none.
+        autocast: The same under autocast, by the dtype that it asks for.
+        large: What "however large" is, as a share of the dtype's largest number. It is less than 1 where a token is
+            multiplied before anything is hidden, and such a product has to be a number.
+        sums: Whether products of keys and values are summed.
         masked: Whether it takes a mask.
         even: Whether it takes even numbers of tokens only.
         shared: Whether keys are the queries.
@@ -70,7 +99,8 @@ class Case:
     define: Callable
     causal: bool = False
     errors: dict = field(default_factory=lambda: ROUNDING)
-    large: float = 0.01
+    autocast: dict = field(default_factory=lambda: AUTOCAST)
+    large: float = 1.0
     sums: bool = False
     masked: bool = True
     even: bool = False
@@ -87,101 +117,8 @@ class Case:
         return self.define(attention, *tokens, mask)
 
 
-def by_definition(query, key, value, mask=None, *, causal=False, bias=0.0):
-    """Softmax attention, in the plainest form."""
-    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5 + bias
-    seen = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
-    if causal:
-        seen = seen.tril()
-    nothing = ~seen.any(-1, keepdim=True)
-    weights = scores.masked_fill(~seen & ~nothing, -torch.inf).softmax(-1).masked_fill(nothing, 0.0)
-    return weights @ value
-
-
-def as_it_is(attention, query, key, value, mask):
-    """The mechanism hides the future itself, or none."""
-    return attention(query, key, value, mask, need_weights=False)[0]
-
-
-def under_a_mask(attention, query, key, value, mask):
-    """As a layer calls it to hide the future."""
-    return as_mechanism(attention).attend(query, key, value, mask, causal=True)[0]
-
-
-# Definitions that take what the mechanism knows -----------------------------------------------------------------------
-
-
-def rotary(attention, query, key, value, mask, *, causal):
-    def turned(tokens):
-        even, odd = tokens[..., ::2], tokens[..., 1::2]
-        frequency = attention.base ** (-2 * torch.arange(D_HEAD // 2, dtype=FLOAT64) / D_HEAD)
-        angle = torch.arange(tokens.size(-2))[:, None] * frequency
-        pair = even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()
-        return torch.stack(pair, dim=-1).flatten(-2)
-
-    return by_definition(turned(query), turned(key), value, mask, causal=causal)
-
-
-def alibi(attention, query, key, value, mask, *, causal):
-    place = torch.arange(query.size(-2))
-    slopes = torch.tensor([2.0 ** (-8 * (head + 1) / N_HEADS) for head in range(N_HEADS)], dtype=FLOAT64)
-    bias = -slopes[:, None, None] * (place[:, None] - place).abs()
-    return by_definition(query, key, value, mask, causal=causal, bias=bias)
-
-
-def shaw(attention, query, key, value, mask, *, causal):
-    place = torch.arange(query.size(-2))
-    offset = (place - place[:, None]).clamp(-attention.max_distance, attention.max_distance) + attention.max_distance
-    vectors = attention.embedding.weight[offset]  # (n_queries, n_keys, d_head)
-    bias = torch.einsum("bhqd,qkd->bhqk", query, vectors) / D_HEAD**0.5
-    return by_definition(query, key, value, mask, causal=causal, bias=bias)
-
-
-def t5(attention, query, key, value, mask, *, causal):
-    place = torch.arange(query.size(-2))
-    bucket = t5_bucket(place - place[:, None], **attention.buckets)
-    bias = attention.embedding.weight.T[:, bucket]  # (heads, n_queries, n_keys)
-    return by_definition(query, key, value, mask, causal=causal, bias=bias)
-
-
-def latent(layer, query, key, value, mask, *, causal):
-    def heads(tokens, weight):
-        return (tokens.transpose(1, 2).flatten(2) @ weight.T).unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
-
-    key_weight, value_weight = (up.weight @ layer.down_proj.weight for up in (layer.key_up, layer.value_up))
-    q, k, v = heads(query, layer.query_proj.weight), heads(key, key_weight), heads(key, value_weight)
-    return heads(by_definition(q, k, v, mask, causal=causal), layer.out_proj.weight)
-
-
-def call_latent(layer, query, key, value, mask, *, causal):
-    """The layer takes tokens that are not yet split into heads, and makes the values of the keys."""
-    tokens = (each.transpose(1, 2).flatten(2) for each in (query, key))
-    return layer(*tokens, mask=mask, causal=causal)[0].unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
-
-
-def call_grouped(attention, query, key, value, mask, *, causal):
-    return attention(scaled_dot_product_attention, query, key[:, :1], value[:, :1], mask, causal=causal)[0]
-
-
-def define_grouped(attention, query, key, value, mask, *, causal):
-    key, value = (tokens[:, :1].expand_as(query) for tokens in (key, value))
-    return by_definition(query, key, value, mask, causal=causal)
-
-
-def call_lsh(attention, query, key, value, mask):
-    attention.generator.manual_seed(1)  # each call hashes anew
-    return attention(query, query, value, mask)[0]
-
-
-def define_lsh(attention, query, key, value, mask):
-    attention.generator.manual_seed(1)
-    shown = query if mask is None else query.where(mask.transpose(-2, -1), 0.0)
-    buckets = torch.stack([attention.buckets(shown) for _ in range(attention.n_rounds)])
-    return lsh_attention(query, value, buckets, attention.bucket_size, mask, causal=attention.causal)[0]
-
-
 def alone():
-    """This process as a group of its own, of one; test_contract.py ends it."""
+    """This process as a group of its own, of one, which `contract.end_of_the_ring` ends."""
     if not dist.is_initialized():
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 
@@ -210,6 +147,7 @@ def cases(causal: bool) -> dict[str, Case]:
 
     layout = bigbird_layout(LONGEST // 16, n_random=2, generator=seeded())
     once = {"errors": ROUNDING | ONCE_ROUNDED}
+    in_float32 = once | {"autocast": OUTPUT_ROUNDED}
     wide_only = {dtype: ROUNDING[dtype] for dtype in (FLOAT64, FLOAT32)}
     found = {
         "exact": Case(function(scaled_dot_product_attention, causal=causal), as_it_is, softmax),
@@ -217,18 +155,26 @@ def cases(causal: bool) -> dict[str, Case]:
             function(scaled_dot_product_attention, causal=causal),
             lambda attention, *given: attention(*given)[0], softmax,
         ),
+        "dot product": Case(DotProductAttention, hidden, softmax),
+        "multi-head": Case(
+            lambda: with_seed(lambda: MultiHeadAttention(N_HEADS * D_HEAD, N_HEADS, bias=False)),
+            partial(call_multi_head, causal=causal), partial(multi_head, causal=causal), large=0.01, draws=True,
+        ),
         "grouped": Case(
             lambda: grouped_query_attention,
             partial(call_grouped, causal=causal), partial(define_grouped, causal=causal),
         ),
-        "flash": Case(function(flash_attention, causal=causal), as_it_is, softmax),
+        "flash": Case(lambda: FlashAttention(causal=causal), as_it_is, softmax, autocast=OUTPUT_ROUNDED),
         "chunked": Case(function(chunked_attention, chunk_size=50), hidden, softmax),
         "flex": Case(lambda: FlexAttention(causal=causal), as_it_is, softmax),
         "latent": Case(
             lambda: with_seed(lambda: LatentAttention(N_HEADS * D_HEAD, N_HEADS, 12)),
-            partial(call_latent, causal=causal), partial(latent, causal=causal), large=1e-4,
+            partial(call_latent, causal=causal), partial(latent, causal=causal), large=0.01,
         ),
-        "ring": Case(lambda: ring(causal), as_it_is, softmax, errors=wide_only, masked=False, even=causal),
+        "ring": Case(
+            lambda: ring(causal), as_it_is, softmax,
+            errors=wide_only, autocast=OUTPUT_ROUNDED, masked=False, even=causal,
+        ),
         "RoPE": Case(RotaryAttention, hidden, partial(rotary, causal=causal), errors=ROUNDING | {FLOAT64: BY_ANGLES}),
         "ALiBi": Case(ALiBiAttention, hidden, partial(alibi, causal=causal)),
         "Shaw": Case(
@@ -248,16 +194,16 @@ def cases(causal: bool) -> dict[str, Case]:
         ),
         "linear": Case(
             lambda: LinearAttention(causal=causal), as_it_is,
-            lambda _, *given: linear_attention(*given, causal=causal)[0], sums=True, **once,
+            lambda _, *given: linear_attention(*given, causal=causal)[0], sums=True, **in_float32,
         ),
         "Performer": Case(
             lambda: PerformerAttention(D_HEAD, 32, causal=causal, generator=seeded()), as_it_is,
             lambda attention, q, k, v, mask: performer_attention(q, k, v, attention.directions, mask, causal=causal)[0],
-            draws=True, sums=True, **once,
+            draws=True, sums=True, large=0.01 if causal else 1.0, **in_float32,
         ),
         "LSH": Case(
             lambda: LSHAttention(16, 2, causal=causal, generator=seeded()), call_lsh, define_lsh,
-            shared=True, leaks=causal, **once,
+            shared=True, leaks=causal, **in_float32,
         ),
     }  # fmt: skip
     if not causal:
@@ -266,7 +212,7 @@ def cases(causal: bool) -> dict[str, Case]:
             lambda attention, q, k, v, mask: linformer_attention(
                 q, k, v, attention.blend_keys, attention.blend_values, mask
             )[0],
-            draws=True,
+            draws=True, errors=ROUNDING | SLOTS, autocast=SLOTS_AUTOCAST,
         )  # fmt: skip
     return found
 

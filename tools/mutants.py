@@ -32,13 +32,16 @@ from mistakes import mutants
 
 def contract(*mechanisms: str) -> list[str]:
     """Of the tests that run over every mechanism those of these, and all tests of the other files that are named."""
-    return ["test_contract.py", "-k", " or ".join([*mechanisms, "not test_contract"])]
+    over_all = ["test_contract", "test_hidden", "test_refusals"]
+    chosen = " or ".join([*mechanisms, f"not ({' or '.join(over_all)})"])
+    return [*(f"{name}.py" for name in over_all), "-k", chosen]
 
 
 # Each file of the package in which mistakes are planted, and the tests that have to notice.
 MODELS = ["efficient/test_exact.py", "efficient/test_plug_in.py"]
 TESTS = {
     "attention.py": ["test_attention.py", "test_mechanism.py", *contract("exact")],
+    "autocast.py": ["test_autocast.py"],
     "cache.py": ["test_cache.py"],
     "fused.py": ["test_fused.py", "test_attention.py"],
     "grouped.py": ["test_grouped.py"],
