@@ -106,7 +106,9 @@ def test_long_sequences_in_the_narrowest_dtype_and_under_autocast(name):
         case, attention = case_of(name, precision)
         tokens = [each[:1, :1] for each in tokens_of(case, LONGEST, precision)]
         expected = case.defined(attention, [each.double() for each in tokens])
-        assert relative_error(precision.output(case, attention, tokens), expected) < precision.errors(case)[0]
+        output = precision.output(case, attention, tokens)
+        assert output.dtype == precision.result
+        assert relative_error(output, expected) < precision.errors(case)[0]
 
 
 @EVERY

@@ -101,27 +101,34 @@ def test_padding_may_hold_the_largest_numbers(dtype, need_weights, with_bias, ma
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("with_bias", [False, True])
-@pytest.mark.parametrize("scale", [None, 4.0])
+@pytest.mark.parametrize("scale", [None, 100.0])
 def test_what_one_query_does_not_see_may_hold_the_largest_numbers(dtype, need_weights, with_bias, scale):
-    """Others see it, so that it cannot be taken out; queries may be large too."""
+    """Others see it, so that it cannot be taken out; and queries may be large too, if what they do see allows it."""
     query, key, value = (random(2, 3, n, 8, dtype=dtype, seed=n) for n in (5, 6, 6))
-    query[..., 1, :] *= torch.finfo(dtype).max ** 0.25
+    signs = torch.tensor([1.0, -1.0]).repeat(4).to(dtype)
+    query[..., 1, :] = signs * (2.0 if dtype == torch.float16 else torch.finfo(dtype).max ** 0.6)
     bias = random(5, 6, dtype=dtype) if with_bias else None
     mask = torch.rand(2, 1, 5, 6, generator=torch.Generator().manual_seed(1)) < 0.7
     mask[..., 1:3, 4], mask[..., 4, 4], mask[..., 2, :] = False, True, False
-    blind = ~mask[..., 4:5]
-    huge = torch.finfo(dtype).max * torch.tensor([1.0, -1.0]).repeat(4).to(dtype)
-    here = torch.arange(6)[:, None] == 4
+    blind, here = ~mask[..., 4:5], torch.arange(6)[:, None] == 4
+    outputs = []
+    for k, v in ((key, value), (each.where(~here, torch.finfo(dtype).max * signs) for each in (key, value))):
+        output, _ = scaled_dot_product_attention(query, k, v, mask, bias=bias, scale=scale, need_weights=need_weights)
+        outputs.append(output.where(blind, 0.0))
+    assert outputs[0].isfinite().all() and outputs[0][..., 1, :].abs().max() > 0
+    assert torch.equal(*outputs)
+    assert outputs[1][..., 2, :].eq(0).all()
 
-    def run(key, value):
-        return scaled_dot_product_attention(query, key, value, mask, bias=bias, scale=scale, need_weights=need_weights)[
-            0
-        ].where(blind, 0.0)
 
-    before, after = run(key, value), run(key.where(~here, huge), value.where(~here, huge))
-    assert before.isfinite().all() and before[..., 1, :].abs().max() > 0
-    assert torch.equal(before, after)
-    assert before[..., 2, :].eq(0).all()
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_what_a_bias_hides_from_all_may_hold_the_largest_numbers(need_weights):
+    query, key, value = (random(2, 3, n, 8, seed=n) for n in (1, 6, 6))
+    bias = random(6, seed=1).masked_fill(torch.arange(6) == 4, -torch.inf)
+    expected, _ = scaled_dot_product_attention(query, key, value, bias=bias, need_weights=need_weights)
+    for tokens in (key, value):
+        tokens[..., 4, :] = torch.finfo(torch.float32).max
+    output, _ = scaled_dot_product_attention(query, key, value, bias=bias, need_weights=need_weights)
+    assert torch.equal(output, expected) and expected.abs().max() > 0
 
 
 def test_numbers_whose_scores_cannot_overflow_are_left_as_they_are():
