@@ -13,6 +13,7 @@ from torch import nn
 
 from attention_course import MultiHeadAttention, causal_mask
 from attention_course.autocast import in_float32, result_dtype
+from attention_course.efficient.block_sparse import BlockSparseAttention
 from attention_course.efficient.latent import LatentAttention
 from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.performer import PerformerAttention
@@ -131,6 +132,15 @@ def test_a_compiled_model_computes_the_same(name):
     with torch.autocast("cpu", BFLOAT16):
         outputs = [each(symbols(2, 9))[0] for each in (compiled, model)]
     torch.testing.assert_close(*outputs, atol=0, rtol=0)
+
+
+@HALF
+def test_blocks_that_see_nothing_are_in_half_precision_too(dtype):
+    tokens = torch.randn(3, 1, 2, 8, D_HEAD, generator=seeded())
+    attention = BlockSparseAttention(torch.tensor([[True, True], [False, False]]), 4)
+    with torch.autocast("cpu", dtype):
+        output, _ = attention(*tokens)
+    assert output.dtype == dtype and output[..., 4:, :].eq(0).all() and output[..., :4, :].ne(0).any()
 
 
 def test_float64_stays_what_it_is():
