@@ -1,6 +1,7 @@
 """Schematics of the lessons, drawn from a run where there is a model: one file a lesson, on the kit in `diagram.py`."""
 
 from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
+from attention_course.diagrams.built_so_far import built_so_far
 from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.circuits import head_scores, induction_circuit, score_paths
 from attention_course.diagrams.course_map import course_map
@@ -30,6 +31,7 @@ __all__ = [
     "attention_matrices",
     "attention_step",
     "beam_tree",
+    "built_so_far",
     "by_hand",
     "combined",
     "corners",

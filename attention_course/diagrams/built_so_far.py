@@ -1,0 +1,80 @@
+"""The picture at the end of a lesson: which parts of the front page's language model its reader has built."""
+
+from attention_course import recorded
+from attention_course.diagrams.diagram import Area, Diagram
+
+# From the text down to what the model writes: what a part does, and the lesson in which it is built.
+BEFORE = (("embedding: numbers for each character", "primer"),)
+BLOCK = (
+    ("queries, keys and values: W_Q, W_K, W_V", "self_attention"),
+    ("positions: turn queries and keys", "positions"),
+    ("scores and softmax: who is looked at", "scaled_dot_product"),
+    ("mask: nobody looks ahead", "masking"),
+    ("blend of all that was looked at", "bottleneck"),
+    ("several heads, joined by W_O", "multi_head"),
+    ("norms, sums and the layer for each token", "transformer"),
+)
+BEHIND = (
+    ("logits, loss and training", "primer"),
+    ("predict every next character, and write", "language_model"),
+)
+# In the order in which they are read.
+LESSONS = (
+    "primer",
+    "bottleneck",
+    "scaled_dot_product",
+    "self_attention",
+    "multi_head",
+    "masking",
+    "positions",
+    "transformer",
+    "language_model",
+)
+ROW, HEIGHT, LEFT, WIDTH = 38, 30, 26, 336
+
+
+def built_so_far(lesson: str) -> Diagram:
+    """The parts of the front page's model: built before this lesson, built in it, or still to come.
+
+    Args:
+        lesson: The file of one of the lessons in which a part is built, such as `multi_head`.
+
+    Raises:
+        ValueError: If no part of the model is built in that lesson.
+    """
+    if lesson not in LESSONS:
+        raise ValueError(f"lesson must be one of {list(LESSONS)}, got {lesson!r}")
+    parts = [*BEFORE, *BLOCK, *BEHIND]
+    read = LESSONS[: LESSONS.index(lesson) + 1]
+    built = [what for what, where in parts if where in read]
+    new = [what for what, where in parts if where == lesson]
+    n_blocks = recorded.load("character_model")["models"]["causal"]["settings"]["n_layers"]
+    picture = Diagram(
+        f"The language model of the front page has {len(parts)} parts, of which you have built {len(built)}. "
+        f"New in this lesson: {_listed(new)}. {_still_to_come(len(parts) - len(built))}",
+        height=ROW * (len(parts) + 1) + 50,
+    )
+    y = 34
+    picture.text(LEFT, 14, "The model of the front page, from what it reads to what it writes", quiet=True)
+    block = Area(LEFT, y + ROW * len(BEFORE), WIDTH, ROW * (len(BLOCK) + 1) - (ROW - HEIGHT))
+    picture.box(block.x - 14, block.y - 4, block.width + 136, block.height + 8)
+    picture.text(LEFT, block.y + HEIGHT / 2, f"a block (there are {n_blocks}, one behind the other)", quiet=True)
+    for group, start in ((BEFORE, y), (BLOCK, block.y + ROW), (BEHIND, block.y + block.height + ROW - HEIGHT + 4)):
+        for number, (what, where) in enumerate(group):
+            _draw_part(picture, start + number * ROW, what, "new" if where == lesson else where in read)
+    return picture
+
+
+def _draw_part(picture: Diagram, y: float, what: str, state: str | bool):
+    """Draw a part: `new`, built (`True`), or still to come (`False`)."""
+    area = picture.box(LEFT, y, WIDTH, HEIGHT, what, tone={"new": "key", True: "value", False: "plain"}[state])
+    words = {"new": "new here", True: "built", False: "to come"}[state]
+    picture.text(area.x + area.width + 12, area.right[1], words, bold=state == "new", quiet=not state)
+
+
+def _listed(parts: list[str]) -> str:
+    return "; ".join(part.replace("_", "") for part in parts)
+
+
+def _still_to_come(n_parts: int) -> str:
+    return f"Still to come: {n_parts}." if n_parts else "Nothing is still to come: the model is complete."
