@@ -30,7 +30,7 @@ LESSONS = (
     "transformer",
     "language_model",
 )
-ROW, HEIGHT, LEFT, WIDTH = 38, 30, 26, 336
+ROW, HEIGHT, LEFT, WIDTH = 38, 30, 20, 340
 
 
 def built_so_far(lesson: str) -> Diagram:
@@ -52,12 +52,12 @@ def built_so_far(lesson: str) -> Diagram:
     picture = Diagram(
         f"The language model of the front page has {len(parts)} parts, of which you have built {len(built)}. "
         f"New in this lesson: {_listed(new)}. {_still_to_come(len(parts) - len(built))}",
-        height=ROW * (len(parts) + 1) + 50,
+        height=ROW * (len(parts) + 1) + 44,
     )
     y = 34
-    picture.text(LEFT, 14, "The model of the front page, from what it reads to what it writes", quiet=True)
+    picture.text(LEFT, 14, "The model of the front page, from reading to writing", quiet=True)
     block = Area(LEFT, y + ROW * len(BEFORE), WIDTH, ROW * (len(BLOCK) + 1) - (ROW - HEIGHT))
-    picture.box(block.x - 14, block.y - 4, block.width + 136, block.height + 8)
+    picture.box(block.x - 14, block.y - 4, block.width + 118, block.height + 8)
     picture.text(LEFT, block.y + HEIGHT / 2, f"a block (there are {n_blocks}, one behind the other)", quiet=True)
     for group, start in ((BEFORE, y), (BLOCK, block.y + ROW), (BEHIND, block.y + block.height + ROW - HEIGHT + 4)):
         for number, (what, where) in enumerate(group):
@@ -69,7 +69,7 @@ def _draw_part(picture: Diagram, y: float, what: str, state: str | bool):
     """Draw a part: `new`, built (`True`), or still to come (`False`)."""
     area = picture.box(LEFT, y, WIDTH, HEIGHT, what, tone={"new": "key", True: "value", False: "plain"}[state])
     words = {"new": "new here", True: "built", False: "to come"}[state]
-    picture.text(area.x + area.width + 12, area.right[1], words, bold=state == "new", quiet=not state)
+    picture.text(area.x + area.width + 10, area.right[1], words, bold=state == "new", quiet=not state)
 
 
 def _listed(parts: list[str]) -> str:
