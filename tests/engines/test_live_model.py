@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from explorer_pages import write_pages
 from recording import recording
+from selenium.common.exceptions import WebDriverException
 
 from attention_course.checkpoints import load_character_model
 from attention_course.explore import explore_model
@@ -20,9 +21,19 @@ PATIENCE = 20  # seconds
 def wait_for(engine, expression: str) -> None:
     """Until an expression is true in the page."""
     end = time.monotonic() + PATIENCE
-    while not engine.evaluate(expression):
+    while not holds(engine, expression):
         assert time.monotonic() < end, f"never {expression}"
         time.sleep(0.05)
+
+
+def holds(engine, expression: str) -> bool:
+    """Whether an expression is true in the page, as far as is known: WebKit's driver loses an answer now and then."""
+    try:
+        return engine.evaluate(expression)
+    except WebDriverException as error:
+        if "Could not parse script result" not in str(error):
+            raise
+        return False
 
 
 @torch.no_grad()
