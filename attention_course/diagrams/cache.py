@@ -31,8 +31,9 @@ def growing_cache(layer: MultiHeadAttention, tokens: Tensor, names: Sequence[str
     n = len(names)
     picture = Diagram(
         f"A cache that grows by one key and one value with each of {n} tokens: {', '.join(names)}. In each step only "
-        "the newest token has a query. It is compared with all keys that the cache holds, and its answer is the blend "
-        "of all values. A frame marks the key and the value that are new; all others were computed in earlier steps.",
+        "the newest token has a query. Arrows lead from it to all keys that the cache holds, and from all values to "
+        "its answer, which blends them. A frame marks the key and the value that are new; all others were computed in "
+        "earlier steps.",
         height=40 + ROW * n * (n + 1) / 2 + 26 * n,
     )
     for name, x in LEFT.items():
@@ -54,8 +55,9 @@ def growing_cache(layer: MultiHeadAttention, tokens: Tensor, names: Sequence[str
         picture.frame(keys.row(step - 1), margin=1)
         picture.frame(values.row(step - 1), margin=1)
         end = picture.tensor(LEFT["answer"], lowest, answer[0], name=f"answer {step}", cell=cell, tone="output")
-        picture.arrow(asking.right, (LEFT["keys"] - 20, asking.right[1]))
-        picture.arrow((column.right[0], end.left[1]), (LEFT["values"], end.left[1]))
-        picture.arrow((values.right[0], end.left[1]), end.left)
+        for row in range(step):  # the query meets every key, and every value is blended
+            picture.arrow(asking.right, (LEFT["keys"] - 18, keys.row(row).left[1]))
+            picture.arrow(column.row(row).right, values.row(row).left)
+            picture.arrow(values.row(row).right, end.left)
         y = lowest + ROW + 26
     return picture

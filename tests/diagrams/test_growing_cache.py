@@ -1,11 +1,15 @@
 """The picture of the cache shows what a layer computes with one."""
 
+import re
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
 from reading import drawn, texts
 
 from attention_course import MultiHeadAttention, diagrams
+from attention_course.diagrams.cache import LEFT
 
 
 @pytest.fixture
@@ -41,3 +45,12 @@ def test_every_key_that_is_held_is_named(run):
 def test_a_layer_of_other_heads_is_refused(run):
     with pytest.raises(ValueError, match="layer must have 1 head, got 2"):
         diagrams.growing_cache(MultiHeadAttention(4, 2), run[1], ["a", "b", "c"])
+
+
+def test_arrows_lead_from_the_query_to_every_key_and_from_every_value_to_the_answer(run):
+    svg = diagrams.growing_cache(*run, ["a", "b", "c"]).svg
+    ends = Counter(re.findall(r"translate\(([\d.]+ [\d.]+)\)", svg))
+    answers = [count for place, count in ends.items() if place.startswith(f"{LEFT['answer']} ")]
+    assert answers == [1, 2, 3]
+    for place in (LEFT["keys"] - 18, LEFT["values"]):
+        assert sum(end.startswith(f"{place} ") for end in ends) == 1 + 2 + 3
