@@ -8,24 +8,31 @@ from attention_course.diagrams.diagram import Diagram, Grid
 
 STEPS = ("tokens", "query", "keys", "scores", "weights", "answer")
 CELL = (36, 26)
-COLUMNS = {"query": 70, "keys": 150, "scores": 232, "weights": 314, "values": 402}
-TOP = 250  # of the rows of words below the matrices
+WIDE = (52, 26)  # of a token and of a value, whose columns have names
+COLUMNS = {"query": 62, "keys": 136, "scores": 206, "weights": 278, "values": 374}
+TOKENS = (164, 26)
+MATRICES = 158
+TOP = 262  # of the rows of words below the matrices
 
 
 def one_token(
     tokens: Tensor,
     matrices: Sequence[Tensor],
     names: Sequence[str],
+    features: Sequence[str],
     *,
     asking: int,
     until: str = "answer",
 ) -> Diagram:
     """Self-attention as one token meets it: three matrices, scores, weights and the answer, with their numbers.
 
+    The query is made from the row of the token that asks, keys and values from all rows.
+
     Args:
         tokens: Two numbers a token, `(n, 2)`.
-        matrices: W_Q, W_K and W_V of one column each, `(2, 1)`.
+        matrices: W_Q and W_K of one column, `(2, 1)`, and W_V, `(2, 2)`.
         names: A word for each token.
+        features: What the two numbers of a token, and of a value, say.
         asking: Which token is followed.
         until: How far: `tokens`, `query`, `keys`, `scores`, `weights` or `answer`.
     """
@@ -33,7 +40,10 @@ def one_token(
     query, keys, values = (tokens @ matrix for matrix in matrices)
     scores = keys @ query[asking]  # one column, so that nothing is divided
     weights = scores.softmax(0)
-    picture = Diagram(_alt(names, asking, weights, drawn), height=416)
+    picture = Diagram(_alt(names, features, asking, weights, drawn), height=456)
+    bottom = TOP + len(names) * CELL[1]
+    grid = picture.tensor(*TOKENS, tokens, name="tokens", cell=WIDE, numbers=True, rows=names, columns=features)
+    picture.frame(grid.row(asking))
 
     def column(name: str, numbers: Tensor, tone: str = "plain") -> Grid:
         picture.text(COLUMNS[name] + CELL[0] / 2, TOP - 14, name, anchor="middle")
@@ -42,61 +52,78 @@ def one_token(
             COLUMNS[name], TOP + first * CELL[1], numbers.reshape(-1, 1), name=name, cell=CELL, tone=tone, numbers=True
         )
 
-    grid = picture.tensor(200, 30, tokens, name="tokens", cell=CELL, numbers=True, rows=names)
-    picture.text(236, 14, "tokens", anchor="middle", bold=True)
-    picture.frame(grid.row(asking))
-    for part, letter, place, tone in zip(
-        ("query", "keys", "answer"), "QKV", ("query", "keys", "values"), ("query", "key", "value"), strict=True
-    ):
-        if part in drawn:
-            _matrix(picture, grid, matrices["QKV".index(letter)], letter, COLUMNS[place], tone)
-    for row, name in enumerate(names):
-        if "query" in drawn:
-            picture.text(COLUMNS["query"] - 8, TOP + (row + 0.5) * CELL[1], name, anchor="end", bold=row == asking)
-    bottom = TOP + len(names) * CELL[1]
     if "query" in drawn:
+        own = grid.row(asking).left
+        beside = (own[0] - 14 - 8.25 * len(names[asking]), own[1])  # left of the word's name
+        asked = _matrix(picture, matrices[0], "Q", COLUMNS["query"], "query", beside)
+        for row, name in enumerate(names):
+            picture.text(COLUMNS["query"] - 6, TOP + (row + 0.5) * CELL[1], name, anchor="end", bold=row == asking)
+        picture.arrow(asked.bottom, (asked.bottom[0], TOP - 26))
         asked = column("query", query[asking], "query")
     if "keys" in drawn:
+        every = picture.box(grid.right[0] + 28, grid.y, 48, grid.height, "all\nrows")
+        for row in range(len(names)):
+            picture.arrow((grid.right[0] + 4, grid.row(row).right[1]), (every.x, grid.row(row).right[1]))
+        turn = (every.bottom[0], MATRICES - 26)
+        known = _matrix(picture, matrices[1], "K", COLUMNS["keys"], "key", every.bottom, turn)
+        picture.arrow(known.bottom, (known.bottom[0], TOP - 26))
         known = column("keys", keys, "key")
     if "scores" in drawn:
         compared = column("scores", scores)
         picture.arrow(known.right, compared.left)
         picture.arrow(asked.bottom, (asked.bottom[0], bottom + 22), (compared.bottom[0], bottom + 22), compared.bottom)
-        picture.text(169, bottom + 37, "query × key", anchor="middle", quiet=True)
+        picture.text(
+            (asked.bottom[0] + compared.bottom[0]) / 2, bottom + 37, "query × key", anchor="middle", quiet=True
+        )
     if "weights" in drawn:
         shared = column("weights", weights, "weights")
         picture.arrow(compared.right, shared.left)
-        picture.text(290, bottom + 14, "softmax", anchor="middle", quiet=True)
+        picture.text((compared.right[0] + shared.x) / 2, bottom + 14, "softmax", anchor="middle", quiet=True)
     if "answer" in drawn:
-        held = column("values", values, "value")
-        answer = picture.tensor(
-            COLUMNS["values"], bottom + 48, weights @ values, name="answer", cell=CELL, tone="output", numbers=True
-        )
-        picture.arrow(held.bottom, answer.top)
-        picture.arrow(shared.bottom, (shared.bottom[0], answer.left[1]), answer.left)
-        picture.text(shared.bottom[0] - 8, answer.left[1], f"answer for {names[asking]}", anchor="end", bold=True)
+        x = COLUMNS["values"]
+        made = _matrix(picture, matrices[2], "V", x, "value", every.right)
+        picture.arrow(made.bottom, (made.bottom[0], TOP - 40))
+        picture.text(x + WIDE[0], TOP - 29, "values", anchor="middle")
+        held = picture.tensor(x, TOP, values, name="values", cell=WIDE, tone="value", numbers=True, columns=features)
+        rows = {
+            "answer": (bottom + 44, weights @ values, "output", "leaves"),
+            "before": (bottom + 84, tokens[asking], "plain", "came"),
+        }
+        for name, (y, numbers, tone, does) in rows.items():
+            row = picture.tensor(x, y, numbers, name=name, cell=WIDE, tone=tone, numbers=True)
+            left = shared.x if name == "answer" else x - 8  # an arrow comes to the answer from the weights
+            picture.text(left, row.left[1], f"{names[asking]} {does} as", anchor="end", bold=name == "answer")
+            if name == "answer":
+                picture.arrow(held.bottom, row.top)
+                picture.arrow(shared.bottom, (shared.bottom[0], row.left[1]), row.left)
     return picture
 
 
-def _matrix(picture: Diagram, tokens: Grid, matrix: Tensor, letter: str, x: float, tone: str):
-    """One of the three matrices, between the tokens and what it makes of them."""
-    drawn = picture.tensor(x, 158, matrix, name=f"W_{letter}", cell=CELL, tone=tone, numbers=True)
-    picture.arrow(tokens.bottom, (tokens.bottom[0], 130), (drawn.top[0], 130), drawn.top)
-    picture.text(x + CELL[0] + 6, 184, f"W_{letter}")
-    picture.arrow(drawn.bottom, (drawn.bottom[0], TOP - 26))
+def _matrix(picture: Diagram, matrix: Tensor, letter: str, x: float, tone: str, *way: tuple[float, float]) -> Grid:
+    """One of the three matrices, at the end of an arrow that comes from the rows that it multiplies."""
+    wide = matrix.size(1) > 1
+    drawn = picture.tensor(
+        x, MATRICES, matrix, name=f"W_{letter}", cell=WIDE if wide else CELL, tone=tone, numbers=True
+    )
+    picture.arrow(*way, (drawn.top[0], way[-1][1]), drawn.top)
+    beside = drawn.left[0] - 6 if wide else drawn.right[0] + 6
+    picture.text(beside, drawn.left[1], f"W_{letter}", anchor="end" if wide else "start")
+    return drawn
 
 
-def _alt(names: Sequence[str], asking: int, weights: Tensor, drawn: Sequence[str]) -> str:
+def _alt(names: Sequence[str], features: Sequence[str], asking: int, weights: Tensor, drawn: Sequence[str]) -> str:
     asks = names[asking]
     parts = {
-        "tokens": f"The words {', '.join(names)} as rows of two numbers, with a frame around {asks}.",
+        "tokens": f"The words {', '.join(names)} as rows of two numbers, {' and '.join(features)}, with a frame around "
+        f"{asks}.",
         "query": f"The row of {asks} goes through the matrix W Q and becomes its query.",
         "keys": "All rows go through W K and become keys.",
         "scores": "The query times each key gives a score for each word.",
         "weights": "The softmax turns the scores into weights: "
         + ", ".join(f"{name} {weight:.2f}" for name, weight in zip(names, weights.tolist(), strict=True))
         + ".",
-        "answer": f"All rows go through W V and become values, and the weights blend them into the answer for {asks}.",
+        "answer": f"All rows go through W V and become values, again rows of two numbers. The weights blend them into "
+        f"the row with which {asks} leaves, and the row with which it came stands below.",
     }
     return f"One word in self-attention: {asks}. " + " ".join(parts[part] for part in drawn)
 
