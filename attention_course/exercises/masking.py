@@ -6,55 +6,6 @@ from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer, lengths_up_to, normal
 from attention_course.masks import causal_mask, padding_mask
 
-# --- a causal mask for decoding with a cache ----------------------------------------------------
-
-
-def causal(n_queries, n_keys):
-    return torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
-
-
-CAUSAL = Exercise(
-    "masking.causal",
-    causal,
-    lambda size, generator: (size - 1, size - 1 + integer(0, 3, generator)),
-    (
-        Misconception(
-            "aligned top-left",
-            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool).tril(),
-            "Your first query sees the first key only. But the queries are the newest tokens, and the cache holds "
-            "what came before them: the last query must see the last key.",
-        ),
-        Misconception(
-            "inverted",
-            lambda n_queries, n_keys: ~causal(n_queries, n_keys),
-            "You marked what is forbidden. In this course, as in scaled_dot_product_attention, True means may attend.",
-        ),
-        Misconception(
-            "not itself",
-            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries - 1),
-            "The triangle is too strict: a token may attend to itself. Nothing leaks by that, since what is predicted "
-            "is the next one; and a first token that may not see itself sees nothing.",
-        ),
-        Misconception(
-            "one step into the future",
-            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries + 1),
-            "Off by one: each query sees the key after its own, which is the answer it is asked for.",
-        ),
-        Misconception(
-            "every key",
-            lambda n_queries, n_keys: torch.ones(n_queries, n_keys, dtype=torch.bool),
-            "Every query sees every key. For a single newest token that is right; for several, the earlier ones "
-            "must not see the later ones.",
-        ),
-        Misconception(
-            "square",
-            lambda n_queries, n_keys: torch.ones(n_keys, n_keys, dtype=torch.bool).tril(),
-            "There is a row for every key. Only the newest n_queries tokens ask.",
-        ),
-    ),
-)
-
-
 # --- the other polarity -------------------------------------------------------------------------
 
 
@@ -333,4 +284,4 @@ LEAKS = Exercise(
     given=_one_ahead_and_upwards,
 )
 
-EXERCISES = (CAUSAL, TO_MULTIHEAD, WINDOW, LEAKS)
+EXERCISES = (TO_MULTIHEAD, WINDOW, LEAKS)

@@ -1,7 +1,5 @@
 """Exercises of the chapter "Multi-head attention"."""
 
-import math
-
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
@@ -189,72 +187,6 @@ MULTI_HEAD = Exercise(
 )
 
 
-# --- entropy -------------------------------------------------------------------------------------
-
-
-def entropy_in_bits(weights):
-    return -torch.xlogy(weights, weights).sum(-1).mean(-1) / math.log(2)
-
-
-def _entropy_inputs(size, generator):
-    weights = (2 * normal(generator, (3, 4, 1)[size % 3], size, size + 2)).softmax(-1)
-    weights = weights * (torch.rand(weights.shape, generator=generator) < 0.7)
-    weights[..., 0] += 0.05  # no row without a weight
-    weights[0, 0, 1:] = 0  # and one whole row of a masked map is a pure choice
-    return (weights / weights.sum(-1, keepdim=True),)
-
-
-ENTROPY = Exercise(
-    "multi_head.entropy",
-    entropy_in_bits,
-    _entropy_inputs,
-    (
-        Misconception(
-            "nats",
-            lambda weights: -torch.xlogy(weights, weights).sum(-1).mean(-1),
-            "torch.log is the natural logarithm: these are nats. An even choice between two keys is 1 bit.",
-        ),
-        Misconception(
-            "zero times infinity",
-            lambda weights: -(weights * weights.log2()).sum(-1).mean(-1),
-            "Some weights are exactly 0, as they are under a mask, and 0 times log2(0) is NaN. A key without weight "
-            "adds nothing to the entropy.",
-        ),
-        Misconception(
-            "entropy of the mean",
-            lambda weights: entropy_in_bits(weights.mean(1, keepdim=True)),
-            "You averaged the weights over the queries first. A head in which each query picks another key would "
-            "look undecided: take each row's entropy, then the mean.",
-        ),
-        Misconception(
-            "sign",
-            lambda weights: -entropy_in_bits(weights),
-            "The sign is wrong: logarithms of shares are negative, entropy is not.",
-        ),
-        Misconception(
-            "sum over the queries",
-            lambda weights: entropy_in_bits(weights) * weights.size(1),
-            "You added the queries' entropies up. The mean does not grow with the length.",
-        ),
-        Misconception(
-            "mean over the keys",
-            lambda weights: entropy_in_bits(weights) / weights.size(-1),
-            "Entropy is the sum over a row's keys, not their mean; the mean belongs over the queries.",
-        ),
-        Misconception(
-            "one number for all heads",
-            lambda weights: entropy_in_bits(weights).mean(),
-            "You averaged the heads as well. The question is in what they differ.",
-        ),
-        Misconception(
-            "share of the maximum",
-            lambda weights: entropy_in_bits(weights) / math.log2(weights.size(-1)),
-            "You divided by the entropy of an even spread. That share is useful, but it is not in bits.",
-        ),
-    ),
-)
-
-
 # --- ablation ------------------------------------------------------------------------------------
 
 
@@ -335,4 +267,4 @@ ABLATE = Exercise(
 )
 
 
-EXERCISES = (FUSED, MULTI_HEAD, ENTROPY, ABLATE)
+EXERCISES = (FUSED, MULTI_HEAD, ABLATE)

@@ -96,54 +96,6 @@ ATTENTION = Exercise(
 )
 
 
-# --- temperature -----------------------------------------------------------------------------
-
-
-def attention_weights(query, key, temperature):
-    return (query @ key.T / (temperature * key.size(-1) ** 0.5)).softmax(-1)
-
-
-def _temperature_inputs(size, generator):
-    temperature = 0.5 + 2 * torch.rand((), generator=generator).item()
-    return normal(generator, size, 2 * size), normal(generator, size + 1, 2 * size), temperature
-
-
-TEMPERATURE = Exercise(
-    "scaled_dot_product.temperature",
-    attention_weights,
-    _temperature_inputs,
-    (
-        Misconception(
-            "replaces sqrt(d_k)",
-            lambda query, key, temperature: (query @ key.T / temperature).softmax(-1),
-            "You divided by the temperature instead of sqrt(d_k). At temperature 1 nothing would be scaled: "
-            "divide by both.",
-        ),
-        Misconception(
-            "multiplies",
-            lambda query, key, temperature: (query @ key.T * temperature / key.size(-1) ** 0.5).softmax(-1),
-            "You multiplied by the temperature. Then heat sharpens, and cold flattens: that is 1 / temperature, "
-            "usually called beta.",
-        ),
-        Misconception(
-            "after the softmax",
-            lambda query, key, temperature: attention_weights(query, key, 1.0) / temperature,
-            "You divided the weights, not the scores: rows sum to 1 / temperature.",
-        ),
-        Misconception(
-            "no temperature",
-            lambda query, key, temperature: attention_weights(query, key, 1.0),
-            "The temperature is not used.",
-        ),
-        Misconception(
-            "inside the root",
-            lambda query, key, temperature: (query @ key.T / (temperature * key.size(-1)) ** 0.5).softmax(-1),
-            "The temperature slipped under the square root.",
-        ),
-    ),
-)
-
-
 # --- dropout on the weights ---------------------------------------------------------------------
 
 
@@ -284,4 +236,4 @@ CLOSENESS = Exercise(
     ),
 )
 
-EXERCISES = (TEMPERATURE, DROPOUT, ATTENTION, CLOSENESS)
+EXERCISES = (DROPOUT, ATTENTION, CLOSENESS)

@@ -1,7 +1,6 @@
 import torch
 
 from attention_course.exercises.masking import (
-    causal,
     leaking_positions,
     to_multihead,
     window_and_sinks,
@@ -19,16 +18,6 @@ def _leaks(model, symbols, n_symbols, changes, *, step=1):
 
 
 WRONG = {
-    "masking.causal": {
-        "floats": lambda n, m: causal(n, m).float(),
-        "integers": lambda n, m: causal(n, m).int(),
-        "additive": lambda n, m: torch.zeros(n, m).masked_fill(~causal(n, m), -torch.inf),
-        "squeezed": lambda n, m: causal(n, m).squeeze(),
-        "one older token": lambda n, m: torch.ones(n, m, dtype=torch.bool).tril(1),
-        "only the diagonal": lambda n, m: torch.eye(n, m, dtype=torch.bool),
-        "transposed": lambda n, m: causal(n, m).T,
-        "no more queries than keys": lambda n, m: causal(n, m)[: m - 1],
-    },
     "masking.to_multihead": {
         "floats": lambda causal, padding: tuple(mask.float() for mask in to_multihead(causal, padding)),
         "squeezed": lambda causal, padding: (~causal, ~padding.squeeze()),
@@ -48,7 +37,7 @@ WRONG = {
         "one sink": lambda n, window, n_sinks: window_and_sinks(n, window, 1),
         "sinks as wide as the window": lambda n, window, n_sinks: window_and_sinks(n, window, window),
         "no window": lambda n, window, n_sinks: window_and_sinks(n, 0, n_sinks),
-        "everything before": lambda n, window, n_sinks: causal(n, n),
+        "everything before": lambda n, window, n_sinks: window_and_sinks(n, n, 0),
         "sinks past the window alone": lambda n, window, n_sinks: (
             window_and_sinks(n, window, 0) | window_and_sinks(n, n, 0).tril(-window - 1 - n_sinks)
         ),
@@ -83,11 +72,6 @@ WRONG = {
 }
 
 RIGHT = {
-    "masking.causal": {
-        "places": lambda n, m: torch.arange(m) <= torch.arange(m - n, m)[:, None],
-        "NumPy": lambda n, m: causal(n, m).numpy()[::-1][::-1],
-        "Python": lambda n, m: [[key <= query + m - n for key in range(m)] for query in range(n)],
-    },
     "masking.to_multihead": {
         "a list": lambda causal, padding: [causal.logical_not(), padding.flatten(1).logical_not()],
         "triangle anew": lambda causal, padding: (torch.ones_like(causal).triu(1), ~padding[:, 0, 0]),

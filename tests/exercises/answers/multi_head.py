@@ -1,10 +1,7 @@
-import math
-
 import torch
 
 from attention_course.exercises.multi_head import (
     ablate,
-    entropy_in_bits,
     multi_head,
     unpack,
 )
@@ -40,15 +37,6 @@ WRONG = {
             multi_head(query, key, value, n_heads).unflatten(-1, (n_heads, -1)).flip(2).flatten(-2)
         ),
     },
-    "multi_head.entropy": {
-        "squeezed": lambda weights: entropy_in_bits(weights).squeeze(),
-        "decimal logarithm": lambda weights: entropy_in_bits(weights) * math.log10(2),
-        "a coarse clamp": lambda weights: -(weights * (weights + 0.01).log2()).sum(-1).mean(-1),
-        "perplexity": lambda weights: 2 ** entropy_in_bits(weights),
-        "largest of the queries": lambda weights: torch.stack(
-            [entropy_in_bits(w[None]) for w in weights.unbind(1)]
-        ).amax(0),
-    },
     "multi_head.ablate": {
         "the first head": lambda heads, head: ablate(heads, 0),
         "the last head": lambda heads, head: ablate(heads, -1),
@@ -70,8 +58,5 @@ RIGHT = {
     "multi_head.fused": {
         "view": lambda fused, h: tuple(fused.view(*fused.shape[:2], 3, h, -1).permute(2, 0, 3, 1, 4)),
         "chunks": lambda fused, h: [torch.stack(part.chunk(h, -1), 1) for part in fused.chunk(3, -1)],
-    },
-    "multi_head.entropy": {
-        "special function": lambda weights: torch.special.entr(weights).sum(-1).mean(-1) / math.log(2),
     },
 }

@@ -4,7 +4,6 @@ import torch.nn.functional as F
 from attention_course.exercises.scaled_dot_product import (
     _by_distance,
     attention,
-    attention_weights,
     closeness,
     drop_weights,
 )
@@ -31,14 +30,6 @@ WRONG = {
         "returns the weights too": lambda query, key, value: (attention(query, key, value), query),
         "complex": lambda query, key, value: attention(query, key, value) + 1j,
         "causal": lambda query, key, value: F.scaled_dot_product_attention(query, key, value, is_causal=True),
-    },
-    "scaled_dot_product.temperature": {
-        "squared": lambda query, key, temperature: attention_weights(query, key, temperature**2),
-        "added": lambda query, key, temperature: (query @ key.T / (temperature + key.size(-1) ** 0.5)).softmax(-1),
-        "softmax over the queries": lambda query, key, temperature: (
-            query @ key.T / temperature / key.size(-1) ** 0.5
-        ).softmax(0),
-        "complex": lambda query, key, temperature: attention_weights(query, key, temperature) + 1j,
     },
     "scaled_dot_product.dropout": {
         "measured share": lambda weights, keep, p, value: ((weights * keep / keep.float().mean()) @ value, weights),
@@ -85,8 +76,5 @@ RIGHT = {
         "without the query's length": lambda query, key, value: (
             (query @ key.T - key.square().sum(-1) / 2).softmax(-1) @ value
         ),
-    },
-    "scaled_dot_product.temperature": {
-        "in steps": lambda query, key, temperature: attention_weights(query / temperature, key, 1.0)
     },
 }

@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.self_attention import forbid, hit_rate, reorder, self_attention
+from attention_course.exercises.self_attention import forbid, reorder, self_attention
 
 WRONG = {
     "self_attention.layer": {
@@ -31,13 +31,6 @@ WRONG = {
             / weights.index_fill(1, torch.tensor([key]), 1e-2).sum(-1, keepdim=True)
         ),
     },
-    "self_attention.hit_rate": {
-        "a boolean": lambda weights, gold: (weights.argmax(-1) == gold).all(),
-        "one each": lambda weights, gold: (weights.argmax(-1) == gold).float(),
-        "divided by the keys": lambda weights, gold: (weights.argmax(-1) == gold).sum() / weights.size(1),
-        "smallest": lambda weights, gold: (weights.argmin(-1) == gold).float().mean(),
-        "first half": lambda weights, gold: hit_rate(weights[: len(gold) // 2], gold[: len(gold) // 2]),
-    },
 }
 
 RIGHT = {
@@ -47,8 +40,5 @@ RIGHT = {
     },
     "self_attention.forbid": {
         "logarithms": lambda weights, key: weights.log().index_fill(1, torch.tensor([key]), -torch.inf).softmax(-1)
-    },
-    "self_attention.hit_rate": {
-        "a loop": lambda weights, gold: sum(row.argmax() == g for row, g in zip(weights, gold, strict=True)) / len(gold)
     },
 }
