@@ -134,7 +134,7 @@ def reaches(maps: Mapping[str, Tensor]) -> Diagram:
         (
             "each row is a prediction, each column a token",
             "blue: the past and itself; orange: the future",
-            "square root of the share of the row's largest",
+            "colours compare within a row; weak ones are lifted",
         )
     ):
         picture.text(240, 498 + 22 * line, words, anchor="middle", quiet=True)

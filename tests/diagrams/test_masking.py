@@ -65,7 +65,7 @@ def test_influence_of_the_future_is_negative():
     influence = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
     picture = diagrams.reaches({name: influence * scale for scale, name in enumerate("abcd", 1)})
     cells = torch.tensor(drawn(picture)["b"])
-    assert "square root of the share of the row's largest" in texts(picture)
+    assert "colours compare within a row; weak ones are lifted" in texts(picture)
     share = (influence / influence.amax(1, keepdim=True)).sqrt().double()
     assert torch.allclose(cells.tril(), share.tril(), atol=1e-3)
     assert torch.allclose(cells.triu(1), -share.triu(1), atol=1e-3) and (cells.triu(1) < 0).any()
