@@ -75,11 +75,20 @@ def test_a_row_of_nan_is_said_and_not_drawn():
     table = {
         "fill": {"float32": torch.full((4,), torch.nan), "float16": torch.full((4,), 0.25).half()},
         "fill 0": {"float32": torch.zeros(4), "float16": torch.zeros(4).half()},
+        "nn.Multihead-\nAttention": {"float32": torch.tensor([0.5, 0.375, 0.125, 0]), "float16": torch.zeros(4).half()},
     }
     picture = diagrams.empty_rows(table)
     cells = drawn(picture)
-    assert list(cells) == ["fill, float16", "fill 0, float32", "fill 0, float16"]
+    layer = "nn.MultiheadAttention"
+    assert [name for name in cells if name.startswith("fill")] == [
+        "fill, float16",
+        "fill 0, float32",
+        "fill 0, float16",
+    ]
+    assert same(cells[f"{layer}, float32"], torch.tensor([[0.5, 0.375, 0.125, 0]]))
     assert same(cells["fill, float16"], torch.full((1, 4), 0.25)) and not cells["fill 0, float32"].any()
     written = texts(picture)
-    assert [written.count(word) for word in ("NaN", ".25", "0", "fill 0")] == [1, 4, 8, 1]
+    assert [written.count(word) for word in ("NaN", ".25", "0", "fill 0")] == [1, 4, 13, 1]
+    assert written.index("Attention") == written.index("nn.Multihead-") + 1
     assert "fill: float32 NaN, float16 0.25 each." in picture.alt
+    assert f"fill 0: float32 zeros, float16 zeros. {layer}: float32 0.50, 0.38, 0.12, 0.00, float16" in picture.alt
