@@ -68,7 +68,7 @@ def _share(update: Tensor, stream: Tensor) -> float:
 
 
 def residual_stream(
-    additions: Mapping[str, Tensor], said: Sequence[Mapping[str, float]], right: str, *, until: int
+    additions: Mapping[str, Tensor], said: Sequence[Mapping[str, float]], right: str, *, asked: str, until: int
 ) -> Diagram:
     """One token's stream as the sum of what was added to it, and what the model would say after each addition.
 
@@ -76,6 +76,7 @@ def residual_stream(
         additions: What each part added, `(d_model,)`, in the order of the run.
         said: After each addition the likeliest answers and their probabilities, likeliest first.
         right: The right answer.
+        asked: What the token is asked, in words: the line above the picture.
         until: How many additions have been made, from 1.
     """
     parts = list(additions.items())
@@ -83,12 +84,13 @@ def residual_stream(
     largest = max(update.abs().max().item() for update in additions.values())
     answers = said[until - 1]
     picture = Diagram(
-        f"The residual stream of one token after {until} of {len(parts)} additions. Each addition is a strip of "
-        f"{len(stream)} coloured cells, and the last strip is their sum. The model would now say "
+        f"The residual stream of one token after {until} of {len(parts)} additions. {asked}. Each addition is a strip "
+        f"of {len(stream)} coloured cells, and the last strip is their sum. The model would now say "
         + ", ".join(f"{answer} with {chance:.0%}" for answer, chance in answers.items())
         + f". Right is {right}.",
-        height=48 * len(parts) + 212,
+        height=48 * len(parts) + 240,
     )
+    picture.text(12, 12, asked, bold=True)
     cell = (420 / len(stream), 20)
 
     def strip(y: float, name: str, values: Tensor, tone: str) -> Grid:
@@ -97,13 +99,13 @@ def residual_stream(
         return picture.tensor(12, y, values, name=name, cell=cell, tone=tone, largest=largest)
 
     for number, (name, update) in enumerate(parts):
-        y = 26 + 48 * number
+        y = 54 + 48 * number
         if number < until:
             strip(y, name, update, "plain")
             picture.text(462, y + 10, "+" if number + 1 < until else "", anchor="middle")
         else:
             picture.text(12, y - 12, f"({name}: not yet)", quiet=True)
-    y = 26 + 48 * len(parts)
+    y = 54 + 48 * len(parts)
     strip(y + 8, "sum: the stream now", stream, "output")
     picture.text(12, y + 54, "what the model would say now", bold=True)
     for number, (answer, chance) in enumerate(answers.items()):
@@ -115,32 +117,38 @@ def residual_stream(
     return picture
 
 
-def three_shapes(encoder: Tensor, decoder: Tensor, both: Tensor, *, n_source: int) -> Diagram:
-    """Who may see whom in an encoder, a decoder, and an encoder with a decoder.
+def three_shapes(encoder: Tensor, decoder: Tensor, *, source: Tensor, target: Tensor, cross: Tensor) -> Diagram:
+    """Who may see whom in an encoder, a decoder, and an encoder with a decoder, which has three attentions.
 
     Args:
         encoder: Its mask, `(n, n)`, `True` = may attend.
         decoder: Its mask, `(n, n)`.
-        both: The mask over source and target, `(n_source + n_target, n_source + n_target)`.
-        n_source: Tokens of the source.
+        source: Of the pair, the encoder's mask, `(n_source, n_source)`.
+        target: Of the pair, the decoder's own mask, `(n_target, n_target)`.
+        cross: Of the pair, which words of the source the target may read, `(n_target, n_source)`.
     """
     picture = Diagram(
-        "Three masks: who may see whom in three shapes of Transformer. Each row is a token that looks, each column one "
-        "that may be seen, and a coloured cell allows it. In the encoder every cell is coloured. In the decoder each "
-        "token sees itself and what stands before it. In the encoder with a decoder, the source sees all of itself "
-        "and nothing of the target, and the target sees the whole source and, of itself, what stands before.",
-        height=206,
+        "Who may see whom in three shapes of Transformer. Each row is a token that looks, each column one that may be "
+        "seen, and a coloured cell allows it. In the encoder every cell is coloured. In the decoder each token sees "
+        "itself and what stands before it. The encoder with a decoder has three grids, each an attention of its own: "
+        "the source reads all of itself, the target reads of itself what stands before, and the target reads the whole "
+        "source.",
+        height=282,
     )
-    columns = {"encoder": (encoder, 20), "decoder": (decoder, 150), "encoder–decoder": (both, 300)}
-    for name, (mask, x) in columns.items():
-        side = (120 if mask is both else 100) / len(mask)
-        grid = picture.tensor(x, 44, mask.float(), name=name, cell=side, tone="weights")
-        picture.text(grid.centre[0], 14, name, anchor="middle", bold=True)
-        if mask is both:
-            cut = n_source * side
-            picture.text(grid.x + grid.width + 6, 44 + cut / 2, "source")
-            picture.text(grid.x + grid.width + 6, 44 + (cut + grid.height) / 2, "target")
-    for x, lines in ((70, ("reads",)), (200, ("writes",)), (360, ("reads one,", "writes another"))):
-        for number, line in enumerate(lines):
-            picture.text(x, 178 + 19 * number, line, anchor="middle", quiet=True)
+    for name, mask, x, what in (("encoder", encoder, 12, "reads"), ("decoder", decoder, 142, "writes")):
+        grid = picture.tensor(x, 34, mask.float(), name=name, cell=100 / len(mask), tone="weights")
+        picture.text(grid.centre[0], 12, name, anchor="middle", bold=True)
+        picture.text(grid.centre[0], 152, what, anchor="middle", quiet=True)
+    picture.text(372, 12, "encoder–decoder", anchor="middle", bold=True)
+    y = 34
+    for name, mask, who, whom in (
+        ("encoder’s self-attention", source, "source reads", "itself"),
+        ("decoder’s self-attention", target, "target reads", "itself"),
+        ("cross-attention", cross, "target reads", "source"),
+    ):
+        grid = picture.tensor(290, y, mask.float(), name=name, cell=17, tone="weights")
+        picture.text(372, grid.centre[1] - 9, who)
+        picture.text(372, grid.centre[1] + 9, whom)
+        y += grid.height + 18
+    picture.text(372, y, "reads one, writes another", anchor="middle", quiet=True)
     return picture

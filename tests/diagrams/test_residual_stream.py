@@ -49,22 +49,28 @@ def test_a_stream_is_the_sum_of_the_terms_drawn_so_far():
     terms = {name: torch.randn(6) for name in ("embedding", "attention", "feed-forward")}
     said = [{"a": 0.5, "b": 0.25}, {"b": 0.75, "a": 0.125}, {"c": 0.875, "b": 0.1}]
     for until in (1, 2, 3):
-        picture = diagrams.residual_stream(terms, said, "b", until=until)
+        picture = diagrams.residual_stream(terms, said, "b", asked="The book says: b", until=until)
         cells = drawn(picture)
         assert list(cells) == [*list(terms)[:until], "sum: the stream now"]
         assert close(cells["sum: the stream now"], sum(list(terms.values())[:until]))
         assert all(close(cells[name], terms[name]) for name in list(terms)[:until])
         written = texts(picture)
+        assert written[0] == "The book says: b"
         assert sum("not yet" in text for text in written) == 3 - until
         for answer, chance in said[until - 1].items():
             assert f"{chance:.0%}" + (", right" if answer == "b" else "") in written
 
 
 def test_who_sees_whom_is_drawn_as_the_masks_say():
-    both = torch.zeros(5, 5, dtype=torch.bool)
-    both[:, :3] = True
-    both[3:, 3:] = causal_mask(2)
-    cells = drawn(diagrams.three_shapes(torch.ones(4, 4).bool(), causal_mask(4), both, n_source=3))
+    source, target, cross = torch.ones(3, 3).bool(), causal_mask(2), torch.ones(2, 3).bool()
+    cross[0, 2] = False
+    pair = {"encoder’s self-attention": source, "decoder’s self-attention": target, "cross-attention": cross}
+    picture = diagrams.three_shapes(torch.ones(4, 4).bool(), causal_mask(4), source=source, target=target, cross=cross)
+    cells = drawn(picture)
     assert cells["encoder"].all()
     assert np.array_equal(cells["decoder"], causal_mask(4).numpy())
-    assert np.array_equal(cells["encoder–decoder"], both.numpy())
+    assert list(cells) == ["encoder", "decoder", *pair]
+    for name, mask in pair.items():
+        assert np.array_equal(cells[name], mask.numpy())
+    written = texts(picture)
+    assert [written.count(words) for words in ("source reads", "target reads", "itself", "source")] == [1, 2, 2, 1]
