@@ -101,6 +101,20 @@ def test_steps_go_on_by_slider_and_by_button(show):
     assert explorer.view.locator(".course-explorer-caption").inner_text() == "3 of 3: Step three."
 
 
+def test_a_longer_caption_moves_nothing(show):
+    """There is room for the longest, which is not read out twice."""
+    pairs = [(caption, lambda: draw_bars(1)) for caption in ("Short.", "A long one. " * 20, "Short.")]
+    page = show(explore_steps(pairs, alt="Three steps."), width="phone")
+    explorer = Mounted(page)
+    tops = []
+    for _ in pairs:
+        tops.append(explorer.view.locator("img").bounding_box()["y"])
+        explorer.view.locator("button").click()
+    assert len(set(tops)) == 1
+    assert "A long one." not in explorer.view.aria_snapshot()
+    page.close()
+
+
 def draw_height(height):
     picture = Diagram(f"A bar. It is {height} high.", height=100)
     picture.tensor(10, 10, [[height, -1.0]], name="height", cell=40, numbers=True)

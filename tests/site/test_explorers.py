@@ -201,6 +201,8 @@ def test_prints_the_state_without_the_buttons(show):
         "boxes => boxes.map((box) => getComputedStyle(box).breakInside)"
     )
     assert kept == ["avoid"] * 4
+    bars = page.locator(".course-explorer-row li").first
+    assert bars.evaluate("bar => getComputedStyle(bar).printColorAdjust") == "exact"
 
 
 def test_script_and_views_are_small():

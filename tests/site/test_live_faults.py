@@ -47,6 +47,71 @@ def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):
     assert said.inner_text() == "" and Mounted(page).state["model"] == 0
 
 
+def cut_off(text):
+    """Weights of which the end is missing."""
+    return text[: len(text) // 2] + '";'
+
+
+def illegal(text):
+    """Weights with a character that stands for nothing."""
+    return text[:5000] + "!" + text[5001:]
+
+
+def scattered(text):
+    """Weights of which 200 characters are others."""
+    places = range(5000, 105_000, 500)
+    return "".join("/" if place in places else character for place, character in enumerate(text))
+
+
+NO_CHECKSUMS = "Object.defineProperty(Crypto.prototype, 'subtle', {value: undefined})"
+
+
+@pytest.mark.parametrize("has_checksums", [True, False])
+@pytest.mark.parametrize("damage", [cut_off, illegal, scattered])
+def test_weights_that_arrive_damaged_are_not_used(browser, trained, tmp_path, damage, has_checksums):
+    """It is said, and the first picture stays; also where a page came unencrypted, and has no checksums."""
+    model, vocabulary = trained
+    write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)])
+    with serving(tmp_path) as origin:
+        page = browser.new_page()
+        if not has_checksums:
+            page.add_init_script(NO_CHECKSUMS)
+        page.route("**/models/*", lambda route: route.fulfill(body=damage(route.fetch().text())))
+        page.goto(f"{origin}/light.html")
+        expect(page.locator(".course-live > [role=status]")).to_have_text("The model could not be loaded.")
+        assert page.locator(".course-explorer-first").is_visible()
+        assert page.get_by_label("Your text").count() == 0
+        page.unroute("**/models/*")
+        page.get_by_role("button", name="Load the model again").click()
+        page.locator(".course-live-cost:not(:empty)").wait_for()
+        assert page.locator(".course-explorer-first").count() == 0
+        page.close()
+
+
+def test_the_first_picture_stays_until_the_model_answers(show, trained):
+    """Nothing of the model is seen before."""
+    model, vocabulary = trained
+    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    page.evaluate(
+        """() => {
+      globalThis.seen = [];
+      const look = () => {
+        const view = document.querySelector(".course-live-cost");
+        const first = document.querySelector(".course-explorer-first") !== null;
+        if (view) seen.push([first, view.checkVisibility({ visibilityProperty: true }), view.textContent !== ""]);
+        if (seen.length < 100) requestAnimationFrame(look);
+      };
+      look();
+    }"""
+    )
+    page.locator(".course-live").scroll_into_view_if_needed()
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    page.wait_for_timeout(200)
+    states = {tuple(state) for state in page.evaluate("seen")}
+    assert (False, True, True) in states
+    assert states <= {(True, False, False), (False, True, True)}
+
+
 def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_path):
     """In a frame that has no origin, as other pages embed one, `new Worker` throws."""
     model, vocabulary = trained

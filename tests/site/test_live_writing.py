@@ -163,3 +163,16 @@ def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
     )
     page.wait_for_timeout(300)
     assert live.text.input_value() == "é" and live.state["text"] == TEXT
+
+
+def test_every_press_writes_a_character(open_model):
+    """However quick: those that come while the model still thinks count too, and each is taken back by itself."""
+    page, live = open_model()
+    page.get_by_role("button", name="One character").evaluate(
+        "button => { for (let press = 0; press < 10; press++) button.click(); }"
+    )
+    text = live.text.input_value
+    written = live.wait_for(written=10, writing=False)["text"]
+    assert len(written) == len(TEXT) + 10 and text() == written
+    page.get_by_role("button", name="Undo").click()
+    assert live.wait_for(written=9)["text"] == written[:-1]

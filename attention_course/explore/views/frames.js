@@ -13,6 +13,16 @@ import { make } from "./parts/dom.js";
 const isDrawing = (/** @type {string} */ picture) => picture.startsWith("<svg");
 const parse = (/** @type {string} */ svg) => new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
 
+// Where the one of the moment stands, with room for the longest.
+/** @type {(parent: Element, captions: string[]) => HTMLElement} */
+const makeCaption = (parent, captions) => {
+  const box = make(parent, "div", "course-explorer-captions");
+  const caption = make(box, "p", "course-explorer-caption");
+  caption.setAttribute("aria-live", "polite");
+  for (const one of captions) make(box, "p", "", one).setAttribute("aria-hidden", "true");
+  return caption;
+};
+
 /** @type {Render<FramesValues>} */
 const render = ({ model, el }) => {
   const data = model.get("data");
@@ -21,8 +31,8 @@ const render = ({ model, el }) => {
   const root = make(el, "div", "course-explorer-view");
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", data.alt);
-  const caption = data.captions && make(root, "p", "course-explorer-caption");
-  caption?.setAttribute("aria-live", "polite");
+  const captions = (data.captions ?? []).map((said, frame) => `${frame + 1} of ${length}: ${said}`);
+  const caption = data.captions && makeCaption(root, captions);
   const image = make(root, "img", "course-explorer-frame");
   const drawing = make(root, "div", "course-explorer-drawing");
   const button = make(root, "button", "course-explorer-play");
@@ -40,7 +50,7 @@ const render = ({ model, el }) => {
     drawing.replaceChildren(...(image.hidden ? [parse(picture)] : []));
     if (!image.hidden) image.src = picture;
     image.alt = data.captions ? `${data.alt} ${data.captions[frame]}` : data.alt;
-    if (caption) caption.textContent = `${frame + 1} of ${length}: ${data.captions?.[frame]}`;
+    if (caption) caption.textContent = captions[frame];
     const last = indices[0] === length - 1;
     button.textContent = timer ? "Pause" : still() ? (last ? "Start again" : "Next") : "Play";
     const values = data.sliders.map((slider, i) => [slider.name, slider.values[indices[i]]]);

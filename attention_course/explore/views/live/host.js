@@ -21,8 +21,10 @@ const pause = () =>
  * @returns {Host<Question, Answer>}
  */
 const onPage = (makeEngine, sizes, packed) => {
-  const engine = makeEngine(sizes, packed);
+  /** @type {ReturnType<typeof makeEngine> | undefined} */
+  let engine; // made by a question, which fails where the weights are damaged
   const run = async (/** @type {Question} */ question) => {
+    engine ??= makeEngine(sizes, packed);
     const steps = engine(question);
     for (;;) {
       const { done, value } = steps.next();
@@ -78,7 +80,7 @@ export const serve = (makeEngine) => {
 };
 
 // Runs the model, one question at a time. Of those that wait only the newest stays; the others get null, as do all once
-// it has ended.
+// it has ended. `ready` is the first answer; it fails where there is none.
 /**
  * @template Sizes, Question, Answer
  * @param {MakeEngine<Sizes, Question, Answer>} makeEngine
@@ -94,6 +96,10 @@ export const makeHost = (makeEngine, sizes, packed) => {
   let running = Promise.resolve();
   let newest = 0;
   let ended = false;
+  /** @type {(answer: Promise<Answer>) => void} */
+  let begin = () => {};
+  /** @type {Promise<Answer>} */
+  const ready = new Promise((settle) => (begin = settle));
   const ask = async (/** @type {Question} */ question) => {
     const mine = ++newest;
     await running;
@@ -105,7 +111,8 @@ export const makeHost = (makeEngine, sizes, packed) => {
       return host.run(question);
     };
     const answer = host.run(question).catch(takeOver);
-    running = answer;
+    running = answer.catch(() => {}); // the next question may be one that can be answered
+    begin(answer);
     const given = await answer;
     return ended ? null : given;
   };
@@ -113,5 +120,5 @@ export const makeHost = (makeEngine, sizes, packed) => {
     ended = true;
     host.end();
   };
-  return { ask, end };
+  return { ask, ready, end };
 };

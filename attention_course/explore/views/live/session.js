@@ -1,6 +1,7 @@
 // One loaded model, and what the reader does with it.
 
 /** @import { Chosen, ModelData, Sight } from "../../types" */
+/** @import { Begin } from "./stage.js" */
 import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
 import { makeChanges, tellCost, tellOff } from "./changes.js";
@@ -20,14 +21,14 @@ import { makeSliders } from "./sliders.js";
 import { makeText } from "./text.js";
 import { makeTokens } from "./tokens.js";
 
-/** @type {(view: HTMLElement, data: ModelData, weights: string, chosen: Chosen) => () => void} */
+/** @type {(view: HTMLElement, data: ModelData, weights: string, chosen: Chosen) => ReturnType<Begin>} */
 export const start = (view, data, weights, chosen) => {
   const root = make(view, "div", "course-live-model");
-  const { ask, end } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
+  const { ask, ready, end: endHost } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
   /** @type {number[]} */
   let runs = []; // how many characters at the end each press of a button has written
-  /** @type {{ many: boolean } | null} */
-  let writing = null; // the run that writes
+  /** @type {{ many: boolean, left: number } | null} */
+  let writing = null; // the run that writes, and how many characters it has yet to write
   /** @type {Sight | null} */
   let sight = null;
   let sentence = 0; // the timer of the one to be said
@@ -104,17 +105,21 @@ export const start = (view, data, weights, chosen) => {
     redraw();
   };
   const write = async (/** @type {number} */ count) => {
-    if (writing) return;
-    const mine = (writing = { many: count > 1 });
-    runs.push(0);
-    while (writing === mine && count > 0 && chosen.text.length < data.limit) {
+    if (writing) {
+      writing.left += count; // pressed again before its character came
+      return;
+    }
+    const mine = (writing = { many: count > 1, left: count });
+    if (mine.many) runs.push(0);
+    while (writing === mine && mine.left > 0 && chosen.text.length < data.limit) {
       const answer = await update();
       if (writing !== mine) return;
       if (!answer) continue; // the reader has changed the model meanwhile: ask again
       const logits = answer.lenses[answer.lenses.length - 1].slice(-data.vocabulary.length);
       const symbol = drawSymbol(logits, chosen.sampling, chosen.text.length);
-      runs[runs.length - 1]++;
-      count--;
+      if (mine.many) runs[runs.length - 1]++;
+      else runs.push(1);
+      mine.left--;
       setText(chosen.text + data.vocabulary[symbol]);
     }
     if (writing === mine) stop();
@@ -175,11 +180,12 @@ export const start = (view, data, weights, chosen) => {
     redraw();
   };
   const unwatch = watchSurroundings(root, recolour, redraw);
-  return () => {
+  const end = () => {
     writing = null;
     clearTimeout(sentence);
     unwatch();
-    end();
+    endHost();
     root.remove();
   };
+  return { root, ready, end };
 };

@@ -3,9 +3,12 @@
 import { make } from "../parts/dom.js";
 import { makeButton } from "./controls.js";
 import { followLinks } from "./fragment.js";
-import { load, whenSeen } from "./weights.js";
+import { forget, load, whenSeen } from "./weights.js";
 
-/** @typedef {(weights: string) => () => void} Begin what starts a loaded model, and returns what ends it */
+/**
+ * What starts a loaded model in an element of its own, and tells when it has answered and how to end it.
+ * @typedef {(weights: string) => { root: HTMLElement, ready: Promise<unknown>, end: () => void }} Begin
+ */
 
 /**
  * @type {(el: HTMLElement, alt: string) => {
@@ -30,6 +33,20 @@ export const makeStage = (el, alt) => {
   let leave = () => {};
   let newest = 0; // of what was asked for: only the last may start
 
+  // Whether the model answers. Until it does, what is seen at first stays.
+  /** @type {(begin: Begin, weights: string) => Promise<boolean>} */
+  const run = async (begin, weights) => {
+    stop();
+    const model = begin(weights);
+    stop = model.end;
+    model.root.classList.add("course-live-waiting");
+    const answers = await model.ready.then(() => true, () => false);
+    if (stop !== model.end) return true; // another stands in its place
+    model.root.classList.remove("course-live-waiting");
+    if (answers) el.querySelector(".course-explorer-first")?.remove();
+    else stop();
+    return answers;
+  };
   /** @type {(checkpoint: string, begin: Begin, isLinked: boolean) => Promise<void>} */
   const open = async (checkpoint, begin, isLinked) => {
     const mine = ++newest;
@@ -37,19 +54,19 @@ export const makeStage = (el, alt) => {
     progress.textContent = "Loading the model …";
     const weights = await load(checkpoint).catch(() => null);
     if (mine !== newest) return;
+    const answers = weights !== null && (await run(begin, weights));
+    if (weights && !answers) forget(checkpoint);
+    if (mine !== newest) return;
     progress.textContent = "";
-    fault.textContent = weights ? fault.textContent : "The model could not be loaded.";
+    fault.textContent = answers ? fault.textContent : "The model could not be loaded.";
     root.removeAttribute("aria-busy");
-    if (weights && document.activeElement === again) {
+    if (answers && document.activeElement === again) {
       root.tabIndex = -1; // takes the focus of the button, which goes
       root.focus();
     }
-    again.hidden = weights !== null;
-    if (!weights) return;
-    stop();
-    el.querySelector(".course-explorer-first")?.remove();
-    stop = begin(weights);
-    if (!isLinked) return;
+    again.hidden = answers;
+    if (!answers || !isLinked) return;
+    root.dispatchEvent(new Event("course-linked", { bubbles: true })); // what covers it on the site opens
     await document.fonts.ready; // only now: until the page has loaded, all above may still grow
     root.scrollIntoView();
   };

@@ -13,7 +13,8 @@ export const complain = (text, { vocabulary, limit }) => {
   const unknown = [...new Set(text)].filter((character) => !vocabulary.includes(character));
   // Each between marks that keep its direction from its neighbours.
   const told = unknown.slice(0, MOST_UNKNOWN).map((character) => `“\u2068${visible(character)}\u2069”`);
-  if (unknown.length > MOST_UNKNOWN) told.push(`and ${(unknown.length - MOST_UNKNOWN).toLocaleString("en")} others`);
+  const more = unknown.length - MOST_UNKNOWN;
+  if (more > 0) told.push(`and ${more.toLocaleString("en")} ${more > 1 ? "others" : "other"}`);
   if (told.length) return `The model does not know ${told.join(", ")}`;
   if (text.length > limit) return "The text is too long";
   return text ? "" : "The model needs at least one character";

@@ -1,6 +1,7 @@
 // One loaded translator, and what the reader does with it.
 
 /** @import { Looks, Translating, TranslationSight, TranslatorData } from "../../types" */
+/** @import { Begin } from "./stage.js" */
 import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
 import { enable, makeButton } from "./controls.js";
@@ -18,10 +19,10 @@ import { drawTranslation } from "./translation_picture.js";
 const PAUSE = 700; // milliseconds without a key before anything is said
 const FROM = "Its query was computed from the word before, the newest that the model had read.";
 
-/** @type {(view: HTMLElement, data: TranslatorData, weights: string, linked: Translating | null) => () => void} */
+/** @type {(view: HTMLElement, data: TranslatorData, weights: string, linked: Translating | null) => ReturnType<Begin>} */
 export const start = (view, data, weights, linked) => {
   const root = make(view, "div", "course-live-model");
-  const { ask, end } = makeHost(makeTranslationEngine, data.sizes, { weights, shapes: data.shapes });
+  const { ask, ready, end: endHost } = makeHost(makeTranslationEngine, data.sizes, { weights, shapes: data.shapes });
   const size = data.vocabulary.length;
   let text = ""; // of the sentence that is read
   /** @type {number[]} */
@@ -197,11 +198,12 @@ export const start = (view, data, weights, linked) => {
     redraw();
   };
   const unwatch = watchSurroundings(root, recolour, redraw);
-  return () => {
+  const end = () => {
     acts++;
     clearTimeout(pause);
     unwatch();
-    end();
+    endHost();
     root.remove();
   };
+  return { root, ready, end };
 };

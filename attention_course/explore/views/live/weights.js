@@ -18,23 +18,39 @@ export const whenSeen = (element, act) => {
   return () => observer.disconnect();
 };
 
+/** @type {(address: string) => Promise<unknown>} */
+const addScript = (address) =>
+  new Promise((done, fail) => {
+    const script = document.createElement("script");
+    [script.src, script.onload, script.onerror] = [address, done, fail];
+    document.head.append(script);
+  });
+
+// A file's name is the beginning of its weights' checksum, which a page that came unencrypted cannot compute.
+/** @type {(weights: string, name: string) => Promise<boolean>} */
+const areIntact = async (weights, name) => {
+  if (!crypto.subtle) return true;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(weights));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("").startsWith(name);
+};
+
+const nameIn = (/** @type {string} */ checkpoint) => checkpoint.replace(/^.*\/|\.js$/g, "");
+
+// Has damaged weights asked for again.
+/** @type {(checkpoint: string) => void} */
+export const forget = (checkpoint) => {
+  delete globalThis.courseModels?.[nameIn(checkpoint)];
+};
+
 // A page opened from a folder may fetch nothing, but load scripts: the file is one, which keeps the weights by its name.
 /** @type {(checkpoint: string) => Promise<string>} */
 export const load = async (checkpoint) => {
   if (!checkpoint.endsWith(".js")) return checkpoint;
   await pageLoaded();
-  const name = checkpoint.replace(/^.*\/|\.js$/g, "");
-  return new Promise((done, fail) => {
-    const found = () => globalThis.courseModels?.[name];
-    const here = found();
-    if (here) return done(here);
-    const script = document.createElement("script");
-    script.src = checkpoint;
-    script.onload = () => {
-      const weights = found(); // none where a server answers with another page
-      return weights ? done(weights) : fail();
-    };
-    script.onerror = fail;
-    document.head.append(script);
-  });
+  const name = nameIn(checkpoint);
+  if (!globalThis.courseModels?.[name]) await addScript(checkpoint);
+  const weights = globalThis.courseModels?.[name]; // none where a server answers with another page
+  if (weights && (await areIntact(weights, name))) return weights;
+  forget(checkpoint);
+  throw new Error(`${checkpoint} did not arrive whole`);
 };

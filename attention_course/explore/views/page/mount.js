@@ -81,14 +81,26 @@ const addControl = (controls, control, model, steps) => {
   show();
 };
 
-for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-explorer"))) {
+const mount = (/** @type {HTMLElement} */ box) => {
   const { values, controls, steps } = JSON.parse(/** @type {HTMLElement} */ (box.querySelector("script")).textContent);
   const model = makeModel(values);
   const panel = make(box, "div", "course-explorer-controls");
   for (const control of controls) addControl(panel, control, model, steps);
   const name = String(box.dataset.view);
   const view = views[name] ?? globalThis.courseLiveViews?.[name];
-  view?.render({ model, el: box });
+  if (!view) throw new Error(`there is no view ${name}`); // its script has not arrived
+  view.render({ model, el: box });
   // What has yet to load is shown in place of the first state once it is there.
   if (!box.querySelector("[aria-busy=true]")) box.querySelector(".course-explorer-first")?.remove();
+};
+
+// One that cannot start keeps its first state, and leaves the page's others as they are.
+for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-explorer"))) {
+  try {
+    mount(box);
+  } catch (error) {
+    for (const part of [...box.children]) if (!part.matches(".course-explorer-first, script")) part.remove();
+    make(box, "p", "course-explorer-fault", "What moves here could not be started: you see how it begins.");
+    console.error(error);
+  }
 }
