@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 
 import numpy as np
 import pytest
@@ -276,18 +277,43 @@ def test_weights_have_no_temperature_and_no_mask():
     assert names(explore_attention(scores, alt="maps")) == ["temperature", "layer", "head", "mask"]
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_near_even_weights_start_in_stronger_colours(causal):
+    """Half of the rows have no weight of 1/5: drawn as they are, the maps would look blank."""
+    scores = 0.1 * torch.randn(2, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+    blind = torch.ones(64, 64).triu(1).bool()
+    even = scores.masked_fill(blind, -torch.inf).softmax(-1) if causal else scores.softmax(-1)
+    sharp = 0.7 * torch.eye(64) + 0.3 * even
+    pictures = {}
+    for weights, faint in ((even, True), (sharp, False)):
+        explorer = explore(weights)
+        box = next(child for child in explorer.widget.children if child.description == "show faint weights")
+        assert (box.value, explorer.widget.children[-1].faint) == (faint, faint)
+        pictures[faint] = explorer.first_state
+    assert "middle: 0.25" in pictures[True] and "middle" not in pictures[False]
+    # The picture without a script: the shade of the square root, to the nearest of 8 or 20.
+    shades = {float(shade) for shade in re.findall(r'stroke-opacity="([\d.]+)" d=', pictures[True])}
+    levels = 20 if even.numel() <= 2**16 else 8
+    drawn = np.unique(np.rint(even.sqrt().numpy() * levels))
+    assert sorted(shades) == pytest.approx([level / levels for level in drawn if level])
+
+
+CUT = "; what a row gives to later keys is not shown"
+
+
 def test_what_is_too_large_is_cut_and_says_so():
     """Twelve layers of twelve heads hold 64 tokens; fewer maps hold more, more maps fewer; never more than 128."""
     explorer = explore(random_weights(12, 12, 80, 80), tokens=[f"t{i}" for i in range(80)])
     np.testing.assert_allclose(sent(explorer), random_weights(12, 12, 80, 80)[..., :64, :64], rtol=0, atol=PRECISION)
     data = data_of(explorer)
-    assert data["keys"][-1] == "t63" and data["models"][0]["note"] == "only the first 64 of 80 tokens"
+    assert data["keys"][-1] == "t63" and data["models"][0]["note"] == f"only the first 64 of 80 tokens{CUT}"
     assert "only the first 64 of 80 tokens" in explorer.first_state
     for shape, note in {
         (12, 12, 64, 64): "",
         (1, 1, 128, 128): "",
-        (1, 1, 3, 200): "only the first 128 of 200 keys",
-        (24, 16, 50, 50): "only the first 39 of 50 tokens",
+        (1, 1, 200, 3): "only the first 128 of 200 queries",
+        (1, 1, 3, 200): f"only the first 128 of 200 keys{CUT}",
+        (24, 16, 50, 50): f"only the first 39 of 50 tokens{CUT}",
     }.items():
         assert data_of(explore(random_weights(*shape)))["models"][0]["note"] == note
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from attention_course.explore.controls import Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_layers
@@ -19,6 +21,7 @@ from attention_course.explore.options import (
 from attention_course.explore.packing import pack_scores, pack_weights, tokens_to_keep
 
 PALE = 20  # keys from which on weights that are alike, 1/20 each, can hardly be told from 0
+WEAK = 0.2  # the largest weight of most rows below which the maps look blank
 
 
 def explore_attention(
@@ -42,14 +45,14 @@ def explore_attention(
     sliding-window masks are aligned to the bottom right, and a query that may attend to nothing gets zeros, as
     everywhere in the course. The window leaves two keys on either side. Weights are drawn as they are, each to the
     nearest of 4095 steps from 0 to 1, so with an error of at most 1/8190. Of weights on more than 20 keys the reader
-    may have the faint ones shown in stronger colours.
+    may have the faint ones shown in stronger colours, and does from the start where most rows have no weight of 1/5.
 
     Both may be `(layers, heads, n_queries, n_keys)`, `(heads, n_queries, n_keys)` or `(n_queries, n_keys)`; or a list
     or tuple with a `(heads, n_queries, n_keys)`, or a batch of one of these, for each layer, such as
     `output.attentions` of the models of `transformers`. Tensors on any device, in any dtype, arrays, or nested lists.
     The first of four axes is read as layers, the first of three as heads: of a batch give one text, `weights[0]`.
     Where there are more than 12 x 12 maps of 64 x 64 tokens, or more than 128 tokens, only the first tokens are drawn,
-    and the explorer says how many.
+    and the explorer says how many; weights are cut and not divided anew.
 
     Args:
         scores: Raw scores, before the softmax and without a mask.
@@ -87,11 +90,12 @@ def explore_attention(
     start_layer, start_head = check_choice("layer", layer, layers), check_choice("head", head, heads)
 
     most = tokens_to_keep(given.shape)
-    note = _describe_cut(most, n_queries, n_keys)
+    cut = _describe_cut(most, n_queries, n_keys)
+    note = f"{cut}; what a row gives to later keys is not shown" if weights is not None and most < n_keys else cut
     given, queries, keys = given[:, :, :most, :most], queries[:most], keys[:most]
     gold = None if gold is None else gold[:most, :most]
     n_queries, n_keys = given.shape[2:]
-    check_query(query, n_queries, note)
+    check_query(query, n_queries, cut)
 
     controls = []
     if weights is None:
@@ -105,7 +109,9 @@ def explore_attention(
         controls.append(Control("choice", "mask", "mask", "mask", masks))
     if gold is not None:
         controls.append(Control("check", "gold", "show gold", "gold"))
-    if weights is not None and n_keys > PALE:
+    may_be_pale = weights is not None and n_keys > PALE
+    faint = may_be_pale and bool(np.median(given.max(-1)) < WEAK)
+    if may_be_pale:
         controls.append(Control("check", "faint", "show faint weights", "faint"))
     numbers = pack_scores(given) if weights is None else pack_weights(given)
     data = {
@@ -118,13 +124,13 @@ def explore_attention(
         "gold": None if gold is None else gold.tolist(),
         "query": query,
     }
-    values = {"data": data, "temperature": float(temperature), "mask": start, "gold": gold is not None, "faint": False}
-    values |= {"layer": start_layer, "head": start_head}
+    values = {"data": data, "temperature": float(temperature), "mask": start, "gold": gold is not None}
+    values |= {"faint": faint, "layer": start_layer, "head": start_head}
     shown = given[start_layer - 1 :][:1] if start_layer else given
     shown = shown[:, start_head - 1 :][:, :1] if start_head else shown
     if weights is None:
         shown = make_weights(shown, who_may(masks[start], n_queries, n_keys, data["length"]), temperature)
-    first = draw_layers(shown, queries, keys, gold, alt, start_layer, start_head)
+    first = draw_layers(shown, queries, keys, gold, alt, start_layer, start_head, faint)
     return Explorer("attention", values, controls, f"<p>{note}</p>{first}" if note else first, alt)
 
 

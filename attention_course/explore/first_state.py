@@ -28,6 +28,7 @@ def draw_maps(
     alt: str,
     names: Sequence[str] = (),
     columns: int = 4,
+    faint: bool = False,
 ) -> str:
     """One map for each head, side by side.
 
@@ -39,6 +40,7 @@ def draw_maps(
         alt: What the maps show, in words.
         names: Of the heads, to stand above their maps.
         columns: How many maps stand side by side at most.
+        faint: Whether weak weights have stronger shades: each that of its square root.
 
     Returns:
         An SVG element, for HTML.
@@ -56,26 +58,27 @@ def draw_maps(
     columns = min(heads, columns)
     rows = -(-heads // columns)
     levels = LEVELS if weights.size <= MANY else FEW_LEVELS
+    shades = np.sqrt(weights) if faint else weights
     maps = "".join(
         f'<g transform="translate({(head % columns) * width + left} {(head // columns) * height + top})">'
-        f"{_map(weights[head], cell, levels)}{_gold(gold, cell) if gold is not None and cell > 6 else ''}"
+        f"{_map(shades[head], cell, levels)}{_gold(gold, cell) if gold is not None and cell > 6 else ''}"
         f"{_labels(queries, keys, cell) if labelled else ''}"
         f"{_name(names[head], top) if names else ''}</g>"
         for head in range(heads)
     )
-    legend, needed_width, needed_height = _legend(columns * width, rows * height)
+    legend, needed_width, needed_height = _legend(columns * width, rows * height, faint)
     size = f'width="{needed_width}" height="{needed_height}" viewBox="0 0 {needed_width} {needed_height}"'
     return f'<svg role="img" aria-label="{escape(alt)}" {size} fill="currentColor" font-size="12">{maps}{legend}</svg>'
 
 
-def draw_layers(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0) -> str:
+def draw_layers(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0, faint: bool = False) -> str:
     """The maps of `(layers, heads, n_queries, n_keys)`: those of all, or of the one layer or head, counted from 1."""
     layers, heads, *shape = weights.shape
     numbers = [(layer or i, head or j) for i in range(1, layers + 1) for j in range(1, heads + 1)]
     names = [f"layer {i}, head {j}" if layers > 1 or layer else f"head {j}" for i, j in numbers]
     named = len(numbers) > 1 or layer or head
     columns = 4 if 1 in (layers, heads) else heads
-    return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if named else (), columns)
+    return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if named else (), columns, faint)
 
 
 def _shorten(label: str) -> str:
@@ -94,7 +97,7 @@ def _letters(character: str) -> float:
     return 1.4 if character.isupper() else 1
 
 
-def _legend(width: int, height: int) -> tuple[str, int, int]:
+def _legend(width: int, height: int, faint: bool) -> tuple[str, int, int]:
     """How to read maps that take so much room, to stand below them; and the room of maps and legend together."""
     scale = max(1, width / LEGEND_SCALE)
     ramp = 16 * len(RAMP)
@@ -103,7 +106,7 @@ def _legend(width: int, height: int) -> tuple[str, int, int]:
         f'<g transform="translate(0 {height}) scale({scale:g})"><text x="1" y="14">{AXES}</text>'
         f'<text x="1" y="34">weight 0</text><g transform="translate(60 24)">{"".join(shades)}'
         f'<rect width="{ramp}" height="12" fill="none" stroke="currentColor"/></g>'
-        f'<text x="{60 + ramp + 6}" y="34">1</text></g>'
+        f'<text x="{60 + ramp + 6}" y="34">1{" (middle: 0.25)" if faint else ""}</text></g>'
     )
     return legend, max(width, _room([AXES])), height + round(LEGEND * scale)
 
