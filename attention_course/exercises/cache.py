@@ -75,6 +75,117 @@ KEPT = Exercise(
 )
 
 
+# --- writing with a cache -------------------------------------------------------------------------
+
+
+class _Model:
+    """Random, and its cache a list with a vector for each symbol; it refuses to read more symbols than a text needs."""
+
+    def __init__(self, embedding, head, unread):
+        self.embedding, self.head, self.unread = embedding, head, unread
+
+    def __call__(self, symbols, cache):
+        self.unread -= symbols.size(1)
+        if self.unread < 0:
+            raise RuntimeError("the model reads more symbols than the text has")
+        logits = []
+        for column in symbols.T:
+            cache.append(self.embedding[column])
+            ages = torch.arange(len(cache)).flip(0).view(-1, 1, 1)
+            logits.append((torch.stack(cache) * 0.8**ages).sum(0) @ self.head)
+        return torch.stack(logits, dim=1)
+
+    def __repr__(self):
+        return "a model"
+
+
+def write(model, prompt, n):
+    return _write(model, prompt, n, [])
+
+
+def _write(model, prompt, n, cache, first=None, row=-1):
+    """Greedily; `first` is what is read before the first choice, and `row` the one that it is made from."""
+    symbols, unread = prompt, prompt if first is None else first
+    for _ in range(n):
+        unread = model(unread, cache)[:, row].argmax(-1, keepdim=True)
+        symbols = torch.cat([symbols, unread], dim=1)
+    return symbols
+
+
+def _write_inputs(size, generator):
+    batch, n_symbols, n_prompt, n = (2, 3, 1)[size % 3], 7 + size, 1 + size, 2 + size
+    embedding, head = normal(generator, n_symbols, 6), normal(generator, 6, n_symbols)
+    prompt = torch.randint(n_symbols, (batch, n_prompt), generator=generator)
+    return _Model(embedding, head, n_prompt + n), prompt, n
+
+
+def _forgetful(model, prompt, n):
+    symbols = unread = prompt
+    for _ in range(n):
+        unread = model(unread, [])[:, -1].argmax(-1, keepdim=True)
+        symbols = torch.cat([symbols, unread], dim=1)
+    return symbols
+
+
+def _all_again(model, prompt, n):
+    symbols, cache = prompt, []
+    for _ in range(n):
+        newest = model(symbols, cache)[:, -1].argmax(-1, keepdim=True)
+        symbols = torch.cat([symbols, newest], dim=1)
+    return symbols
+
+
+WRITE = Exercise(
+    "cache.write",
+    write,
+    _write_inputs,
+    (
+        Misconception(
+            "reads all again",
+            _all_again,
+            "The model reads symbols that it has read before. Hand it only those that the cache does not hold yet: the "
+            "whole prompt first, and then one symbol in each step.",
+        ),
+        Misconception(
+            "a new cache in each step",
+            _forgetful,
+            "Each step begins with an empty cache, so the model knows the newest symbol alone. One cache serves the "
+            "whole text.",
+        ),
+        Misconception(
+            "the end of the prompt alone",
+            lambda model, prompt, n: _write(model, prompt, n, [], prompt[:, -1:]),
+            "The model has read the last symbol of the prompt alone. The cache is empty at first: hand it the whole "
+            "prompt.",
+        ),
+        Misconception(
+            "the first row",
+            lambda model, prompt, n: _write(model, prompt, n, [], row=0),
+            "The model answers with a row for each symbol that it was handed. The last row says what comes next.",
+        ),
+        Misconception(
+            "without the prompt",
+            lambda model, prompt, n: write(model, prompt, n)[:, prompt.size(1) :],
+            "The right symbols. Asked for are the prompt and what follows it.",
+        ),
+        Misconception(
+            "one too few",
+            lambda model, prompt, n: write(model, prompt, n)[:, :-1],
+            "The last symbol is missing: n are to be written, and the first of them follows from the prompt.",
+        ),
+        Misconception(
+            "the newest is never read",
+            lambda model, prompt, n: torch.cat([prompt, _newest(model, prompt).expand(-1, n)], dim=1),
+            "You write the same symbol n times. Each new symbol has to be read before the next one is chosen.",
+        ),
+    ),
+)
+
+
+def _newest(model, prompt):
+    return model(prompt, [])[:, -1].argmax(-1, keepdim=True)
+
+
 # --- a step with a cache --------------------------------------------------------------------------
 
 
@@ -175,4 +286,4 @@ STEP = Exercise(
 )
 
 
-EXERCISES = (KEPT, STEP)
+EXERCISES = (KEPT, WRITE, STEP)

@@ -2,7 +2,28 @@ import torch
 import torch.nn.functional as F
 
 from attention_course import causal_mask
-from attention_course.exercises.cache import kept, step
+from attention_course.exercises.cache import kept, step, write
+
+
+def _growing(model, prompt, n, choose=lambda logits: logits.argmax(-1)):
+    """Reads what the cache lacks: it holds an entry for each symbol."""
+    symbols, cache = prompt, []
+    for _ in range(n):
+        newest = choose(model(symbols[:, len(cache) :], cache)[:, -1])
+        symbols = torch.cat([symbols, newest[:, None]], dim=1)
+    return symbols
+
+
+def _prompt_symbol_by_symbol(model, prompt, n):
+    cache = []
+    for symbol in prompt.T:
+        logits = model(symbol[:, None], cache)
+    written = []
+    for _ in range(n):
+        written.append(logits[:, -1].argmax(-1))
+        logits = model(written[-1][:, None], cache)
+    return torch.cat([prompt, torch.stack(written, dim=1)], dim=1)
+
 
 WRONG = {
     "cache.kept": {
@@ -20,6 +41,14 @@ WRONG = {
         "newest first": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).flip(0),
         "a column": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks)[:, None],
     },
+    "cache.write": {
+        "one too many": lambda model, prompt, n: torch.cat([write(model, prompt, n), prompt[:, :1]], dim=1),
+        "the least likely": lambda model, prompt, n: _growing(model, prompt, n, lambda logits: logits.argmin(-1)),
+        "one row for all": lambda model, prompt, n: write(model, prompt, n)[:1].expand(len(prompt) + 1, -1),
+        "logits": lambda model, prompt, n: model(prompt, []),
+        "floats": lambda model, prompt, n: write(model, prompt, n).float(),
+        "the prompt alone": lambda model, prompt, n: prompt,
+    },
     "cache.step": {
         "squeezed": lambda *arguments: step(*arguments).squeeze(),
         "the last new token alone": lambda *arguments: step(*arguments)[:, :, -1:],
@@ -34,6 +63,10 @@ RIGHT = {
         "a set": lambda n_tokens, window, n_sinks: torch.tensor(
             sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)}), dtype=torch.long
         ),
+    },
+    "cache.write": {
+        "what the cache lacks": _growing,
+        "the prompt symbol by symbol": _prompt_symbol_by_symbol,
     },
     "cache.step": {
         "the course's mask": lambda query, key, value, held_key, held_value: F.scaled_dot_product_attention(
