@@ -63,6 +63,7 @@ ADDITIVE = Exercise(
     ),
     # What the page prints: whatever the query, the softmax of these scores is the same.
     given=lambda query, keys, W_q, W_k, v: (torch.tanh(W_q @ query) + torch.tanh(keys @ W_k.T)) @ v,
+    differentiable=True,
 )
 
 
@@ -136,6 +137,7 @@ CONTEXT = Exercise(
             "This is the plain mean of the real states: the scores are not used.",
         ),
     ),
+    differentiable=True,
 )
 
 EXERCISES = (ADDITIVE, CONTEXT)

@@ -35,6 +35,22 @@ KEPT = Exercise(
             "would get twice the weight.",
         ),
         Misconception(
+            "kept twice, and places that are not there",
+            lambda n_tokens, window, n_sinks: torch.cat(
+                [torch.arange(n_sinks), torch.arange(n_tokens - window, n_tokens)]
+            ),
+            "Right for a long text. In a short one the two groups overlap, and a place is kept twice; in a very short "
+            "one your places begin below 0 or go on behind the newest token.",
+        ),
+        Misconception(
+            "kept twice, and first tokens that are not there",
+            lambda n_tokens, window, n_sinks: torch.cat(
+                [torch.arange(n_sinks), torch.arange(max(n_tokens - window, 0), n_tokens)]
+            ),
+            "Right for a long text. In a short one the two groups overlap, and a place is kept twice; in a very short "
+            "one there are fewer tokens than n_sinks.",
+        ),
+        Misconception(
             "no sinks",
             lambda n_tokens, window, n_sinks: kept(n_tokens, window, 0),
             "You keep the window alone. The first n_sinks stay too.",

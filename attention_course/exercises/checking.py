@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import torch
 
+from attention_course.exercises.gradients import fault
 from attention_course.exercises.running import NoNumbers, run
 
 SIZES = (2, 3, 4, 5, 6, 7)
 SEED = 0
 LENGTH = 1_500  # of a message: a screen
+NOT_BEGUN = "Put your code in the place of the ..., in Colab or in Jupyter, and run the cell."
 NOT_MENDED = "This still does what the given code does. Find what is wrong in it, and mend it."
 
 
@@ -42,6 +44,7 @@ class Exercise:
         misconceptions: Wrong answers to recognise.
         given: Where the question is to mend code that is wrong, that code: whatever behaves like it on every
             input was not attempted yet.
+        differentiable: Whether the answer belongs in a model: then its gradients must be the reference's, too.
     """
 
     id: str
@@ -49,6 +52,7 @@ class Exercise:
     inputs: Callable[[int, torch.Generator], tuple]
     misconceptions: tuple[Misconception, ...]
     given: Callable | None = None
+    differentiable: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,8 @@ class Verdict:
         exercise: The exercise's id.
         status: `"passed"`, `"not attempted"` or `"wrong"`.
         message: What to tell the learner.
-        misconception: The name of the misconception recognised, or `None`.
+        misconception: The name of the misconception recognised, or `None`. `"gradient"` where the numbers are right
+            and no gradient, or another one, comes through.
     """
 
     exercise: str
@@ -80,7 +85,8 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
     """Run an answer and the reference on the same twelve inputs, smallest first.
 
     Numbers must agree in kind (boolean, integer, float), shape and value. Where the reference returns a plain Python
-    number, an integer and a float of the same value are as good.
+    number, an integer and a float of the same value are as good. Where an answer belongs in a model, its gradients
+    must agree as well.
 
     Args:
         exercise: What was asked.
@@ -96,9 +102,12 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
         return Verdict(exercise.id, "wrong", f'Give check the function itself: check("{exercise.id}", your_function).')
     got = run(answer if callable(answer) else lambda *arguments: answer, inputs)
     if any(map(_unfinished, got)):
-        return Verdict(exercise.id, "not attempted", "Replace the ... and run the cell again.")
+        return Verdict(exercise.id, "not attempted", NOT_BEGUN)
     wrong = [index for index in range(len(inputs)) if difference(got[index], expected[index])]
     if not wrong:
+        stopped = exercise.differentiable and fault(exercise.reference, answer, inputs)
+        if stopped:
+            return Verdict(exercise.id, "wrong", stopped, "gradient")
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
     if exercise.given and _same(got, run(exercise.given, inputs)):
         return Verdict(exercise.id, "not attempted", NOT_MENDED)
@@ -131,7 +140,7 @@ def difference(got, expected) -> str:
     numbers = not isinstance(expected, torch.Tensor)
     got, expected = torch.as_tensor(got), torch.as_tensor(expected)
     kinds = {_kind(got), _kind(expected)}
-    if len(kinds) > 1 and not (numbers and kinds == {"integer", "float"}):
+    if got.numel() and len(kinds) > 1 and not (numbers and kinds == {"integer", "float"}):
         kind = _kind(expected)
         return f"Expected {'an' if kind[0] == 'i' else 'a'} {kind} tensor, got {str(got.dtype)[6:]}."
     if got.shape != expected.shape:

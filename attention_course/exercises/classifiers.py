@@ -70,6 +70,7 @@ MEAN = Exercise(
             "You averaged over the features and kept the tokens. Average over dimension 1.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -169,6 +170,7 @@ CLS = Exercise(
             "These are all encoded tokens. Return the vector of the CLS token alone.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -248,6 +250,7 @@ POOLING = Exercise(
             "These are the weights. One step more: blend the tokens with them.",
         ),
     ),
+    differentiable=True,
 )
 
 

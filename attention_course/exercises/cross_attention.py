@@ -77,6 +77,7 @@ CROSS = Exercise(
         ),
         Misconception("no scaling", _unscaled, "The scores are not divided by the square root of the keys' width."),
     ),
+    differentiable=True,
 )
 
 
@@ -165,6 +166,7 @@ HEADS = Exercise(
             "The heads were never split: this is one head of the full width.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -229,6 +231,7 @@ SOURCE = Exercise(
             "for the heads and one for the queries.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -483,6 +486,7 @@ DECODER = Exercise(
             "There is no residual around cross-attention: what self-attention found is gone.",
         ),
     ),
+    differentiable=True,
 )
 
 

@@ -134,6 +134,7 @@ DEEP_NORM = Exercise(
             "The norm is missing. Multiplied by more than 1 in each step, the stream would grow without end.",
         ),
     ),
+    differentiable=True,
 )
 
 EXERCISES = (RATE, DEEP_NORM)

@@ -80,6 +80,7 @@ LINEAR = Exercise(
             "depends on who asks.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -158,6 +159,7 @@ CAUSAL = Exercise(
             "The sums run over the features. They must run over the tokens.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -238,6 +240,7 @@ FEATURES = Exercise(
             "cancels, but an estimate should not depend on how often you measured.)",
         ),
     ),
+    differentiable=True,
 )
 
 

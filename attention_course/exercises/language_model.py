@@ -17,12 +17,19 @@ def examples(symbols, window):
 
 
 def _examples_inputs(size, generator):
-    n = size * integer(2, 4, generator) + (1, integer(2, size, generator))[integer(0, 1, generator)]
+    # One symbol behind the last piece, a text that whole pieces fill without its last target, or anything between.
+    n = size * integer(2, 4, generator) + (1, size, integer(1, size, generator))[integer(0, 2, generator)]
     return torch.randperm(3 * n, generator=generator)[:n], size
 
 
 def _pieces(symbols, window):
     return symbols[: len(symbols) // window * window].view(-1, window)
+
+
+def _as_many_as_fit(symbols, targets, window):
+    """Pieces of inputs and targets, as many as the symbols fill: without asking whether there is a last target."""
+    n = len(symbols) // window * window
+    return symbols[:n].view(-1, window), targets[:n].view(-1, window)
 
 
 EXAMPLES = Exercise(
@@ -54,6 +61,25 @@ EXAMPLES = Exercise(
             lambda symbols, window: (_pieces(symbols, window)[:, :-1], _pieces(symbols, window)[:, 1:]),
             "You cut pieces first and shifted inside each: they are one too short, and the first symbol of each piece "
             "is never a target. Shift the whole text, then cut.",
+        ),
+        Misconception(
+            "pieces of one symbol more",
+            lambda symbols, window: (_pieces(symbols, window + 1)[:, :-1], _pieces(symbols, window + 1)[:, 1:]),
+            "You cut pieces of window + 1 symbols, as the lesson does at random places. Of pieces that follow each "
+            "other the first symbol is then never a target: each must begin with the symbol that the last one ended "
+            "with.",
+        ),
+        Misconception(
+            "no target for the last symbol",
+            lambda symbols, window: _as_many_as_fit(symbols, symbols[1:], window),
+            "Where whole pieces fill the text, the last symbol has no target, and your targets are one symbol short. "
+            "How many symbols have one?",
+        ),
+        Misconception(
+            "the first symbol as the last target",
+            lambda symbols, window: _as_many_as_fit(symbols, symbols.roll(-1), window),
+            "Where whole pieces fill the text, your last target is the very first symbol: roll brings it round. The "
+            "last symbol has no target.",
         ),
         Misconception(
             "rolled inside each piece",

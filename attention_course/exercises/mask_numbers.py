@@ -69,6 +69,7 @@ SOFTMAX = Exercise(
             "You kept what is forbidden: True means may attend.",
         ),
     ),
+    differentiable=True,
 )
 
 

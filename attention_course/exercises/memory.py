@@ -129,6 +129,7 @@ RETRIEVE = Exercise(
         ),
     ),
     given=given_retrieve,
+    differentiable=True,
 )
 
 EXERCISES = (RETRIEVE, UPDATE)

@@ -79,6 +79,7 @@ FUSED = Exercise(
             "Queries, keys and values are apart, and still as wide as the model. Each has to be split into heads too.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -184,6 +185,7 @@ MULTI_HEAD = Exercise(
         ),
     ),
     given=_wrong_scale_and_join,
+    differentiable=True,
 )
 
 

@@ -62,6 +62,7 @@ ADD = Exercise(
         ),
     ),
     given=_one_code_a_sequence,
+    differentiable=True,
 )
 
 
@@ -149,6 +150,24 @@ def rotate_halves(tokens, position):
     return torch.cat([first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()], dim=-1)
 
 
+def _interleaved(tokens, position):
+    angle = _angles(tokens, position)
+    first, second = tokens.chunk(2, dim=-1)
+    turned = [first * angle.cos() - second * angle.sin(), first * angle.sin() + second * angle.cos()]
+    return torch.stack(turned, dim=-1).flatten(-2)
+
+
+def _each_angle_twice(tokens, position):
+    angle = _angles(tokens, position).repeat_interleave(2, dim=-1)
+    first, second = tokens.chunk(2, dim=-1)
+    return tokens * angle.cos() + torch.cat([-second, first], dim=-1) * angle.sin()
+
+
+def _half_the_exponent(tokens, position):
+    d = tokens.size(-1)
+    return _turn_halves(tokens, position[:, None] * 10_000.0 ** (-torch.arange(d // 2) / d))
+
+
 def _swap_neighbours(tokens):
     """(x0, x1, x2, x3) to (-x1, x0, -x3, x2)."""
     return torch.stack([-tokens[..., 1::2], tokens[..., 0::2]], dim=-1).flatten(-2)
@@ -177,6 +196,23 @@ ROTATE = Exercise(
             _mixed_conventions,
             "Your angles are laid out for halves, but your features are swapped in neighbouring pairs. Each half of "
             "the code is right for one convention; together they are right for none.",
+        ),
+        Misconception(
+            "interleaved again",
+            _interleaved,
+            "Every pair is turned as it should be. But you put the numbers back in pairs, one from each half in turn: "
+            "feature i belongs in its old place i, and its partner in i + d / 2.",
+        ),
+        Misconception(
+            "each angle twice in a row",
+            _each_angle_twice,
+            "Your table of angles holds each angle twice in a row, which fits pairs of neighbours. The partners stand "
+            "d / 2 apart here, and both must turn by the same angle.",
+        ),
+        Misconception(
+            "half the exponent",
+            _half_the_exponent,
+            "Your exponent is -i / d. It should be -2i / d, with i counting the pairs: your later pairs turn too fast.",
         ),
         Misconception(
             "turns backwards",
@@ -215,6 +251,7 @@ ROTATE = Exercise(
             "You added sines and cosines to the tokens: that is the sinusoidal code. RoPE multiplies.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -294,6 +331,7 @@ ROTARY = Exercise(
         ),
     ),
     given=_counts_from_zero_and_turns_values,
+    differentiable=True,
 )
 
 EXERCISES = (ADD, SHIFT, ROTATE, ROTARY)

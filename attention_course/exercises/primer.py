@@ -67,6 +67,7 @@ CROSS_ENTROPY = Exercise(
             "whether the model likes that class or not.",
         ),
     ),
+    differentiable=True,
 )
 
 

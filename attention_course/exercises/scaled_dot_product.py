@@ -93,6 +93,7 @@ ATTENTION = Exercise(
         ),
     ),
     given=_three_mistakes,
+    differentiable=True,
 )
 
 
@@ -166,6 +167,7 @@ DROPOUT = Exercise(
             "Output and weights are the wrong way round: every attention of the course returns (output, weights).",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -234,6 +236,7 @@ CLOSENESS = Exercise(
             "You returned the value of the closest key: a hard lookup.",
         ),
     ),
+    differentiable=True,
 )
 
 EXERCISES = (DROPOUT, ATTENTION, CLOSENESS)

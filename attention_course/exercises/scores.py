@@ -59,6 +59,7 @@ GENERAL = Exercise(
             "key.T reverses all three dimensions, the batch included. Swap the last two only.",
         ),
     ),
+    differentiable=True,
 )
 
 

@@ -86,6 +86,7 @@ LAYER = Exercise(
         ),
     ),
     given=given_self_attention,
+    differentiable=True,
 )
 
 

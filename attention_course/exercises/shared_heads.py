@@ -53,6 +53,7 @@ REPEAT = Exercise(
             "You made as many copies as there are key-value heads. It takes n_heads in all.",
         ),
     ),
+    differentiable=True,
 )
 
 

@@ -96,6 +96,7 @@ LAYER_NORM = Exercise(
             "The gain multiplied the bias too. Gain first, then bias.",
         ),
     ),
+    differentiable=True,
 )
 
 
@@ -261,6 +262,7 @@ PRE_NORM = Exercise(
         ),
     ),
     given=_two_lines_wrong,
+    differentiable=True,
 )
 
 

@@ -72,6 +72,11 @@ def test_what_is_still_to_be_replaced_is_not_attempted(answer):
     assert check(JACOBIAN, answer).status == "not attempted"
 
 
+def test_an_untouched_stub_is_told_what_to_do_where_nothing_runs_too():
+    message = check(JACOBIAN, ...).message
+    assert "in Colab or in Jupyter" in message and "again" not in message
+
+
 def test_a_stub_that_raises_is_not_attempted():
     def answer(scores):
         raise NotImplementedError
@@ -132,6 +137,7 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.ones(2), torch.tensor([1.0, torch.nan]), "Expected 1 at [1], got nan."),
         ((torch.ones(2), torch.ones(2)), torch.ones(2, 2), "Number of results: expected 2, got 1."),
         ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)), "Expected 1 at [0], got 0."),
+        (torch.tensor([1]), [], "Expected shape (1,), got (0,)."),
         (torch.ones(2), None, "Nothing to compare came back."),
     ],
 )
@@ -159,6 +165,7 @@ def test_what_is_shown_as_expected_and_as_got_is_never_the_same(scale):
         (torch.tensor([1, 2]), [1, 2]),
         (torch.tensor([1, 2]), np.array([2, 1], dtype=np.int32)[::-1]),
         (torch.tensor([True]), [True]),
+        (torch.tensor([], dtype=torch.long), []),
         (torch.tensor([1.0, torch.nan]), np.array([1.0, np.nan])),
         (torch.tensor([1.0]), torch.tensor([1.00001], requires_grad=True)),
         (torch.tensor(1.0), np.float64(1.0)),

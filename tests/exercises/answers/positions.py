@@ -6,12 +6,12 @@ from attention_course.exercises.positions import add_codes, rotary_attention, ro
 from attention_course.positions import rotate
 
 
-def _numpy_rotation(tokens, position):
+def _complex_rotation(tokens, position):
     """Rotation of halves by complex numbers: pair i is the number first_i + j second_i."""
     first, second = tokens.double().chunk(2, -1)
     angle = position[:, None].double() * 10_000.0 ** (-torch.arange(first.size(-1)) / first.size(-1))
     turned = torch.complex(first, second) * torch.polar(torch.ones_like(angle), angle)
-    return torch.cat([turned.real, turned.imag], -1).numpy()
+    return torch.cat([turned.real, turned.imag], -1)
 
 
 WRONG = {
@@ -82,5 +82,5 @@ WRONG = {
 
 RIGHT = {
     "positions.add_codes": {"a loop": lambda tokens, table: torch.stack([x + table[: len(x)] for x in tokens])},
-    "positions.rotate_halves": {"complex numbers": _numpy_rotation},
+    "positions.rotate_halves": {"complex numbers": _complex_rotation},
 }
