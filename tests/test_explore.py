@@ -105,6 +105,9 @@ def close_figures():
             lambda: heads(scores={1: torch.randn(1, 3, 3), 2: torch.randn(1, 3, 3)}),
         ),
         (r"scores\[1\] must be finite", lambda: heads(scores={1: [[float("nan")]], 2: torch.randn(2, 1, 1)})),
+        (r"gold must be boolean of shape \(3, 3\)", lambda: heads(gold={"mentor": torch.eye(3)})),
+        (r"gold must name at most two questions", lambda: heads(gold=dict.fromkeys("abc", torch.eye(3) > 0))),
+        (r"gold must have different places for a and b", lambda: heads(gold=dict.fromkeys("ab", torch.eye(3) > 0))),
         (r"mask must be one of", lambda: heads(mask="padding")),
         (r"alt must say", lambda: heads(alt="")),
         (r"grid must name one or two sliders", lambda: frames(grid={})),
@@ -143,6 +146,20 @@ def test_labels_become_text_and_default_to_numbers():
     data = payload(attention(torch.randn(2, 3), tokens=["a", "b"], keys="xyz"))["values"]["data"]
     assert (data["queries"], data["keys"]) == (["a", "b"], ["x", "y", "z"])
     assert payload(attention(torch.randn(2, 3)))["values"]["data"]["keys"] == ["1", "2", "3"]
+
+
+def test_gold_of_heads_has_a_frame_for_each_question():
+    mentor, friend = (torch.eye(3).roll(by, 1) > 0 for by in (1, 2))
+    none = torch.zeros(3, 3) > 0
+    for gold, dashed, note in (
+        ({"mentor": mentor}, none, "frames: mentor"),
+        ({"mentor": mentor, "friend": friend}, friend, "frames: mentor, dashed: friend"),
+    ):
+        values = payload(heads(gold=gold))["values"]
+        assert values["gold"] is True
+        assert values["data"]["gold"] == sum(gold.values(), none).tolist()
+        assert values["data"]["frames"] == {"note": note, "dashed": dashed.tolist()}
+    assert payload(heads())["values"]["data"]["gold"] is None
 
 
 def control_names(explorer):

@@ -12,6 +12,7 @@ export type AttentionData = {
   models: { layers: number; heads: number; numbers: Packed; note: string }[]; // (layers, heads, queries, keys), flat
   masks: Mask[];
   gold: Grid<boolean> | null;
+  frames?: { note: string; dashed: Grid<boolean> }; // where there are two kinds of gold
   length: number; // of the keys that are no padding, where that mask is offered
   window: number;
   query: number; // whose weights are written out at first

@@ -67,6 +67,63 @@ def test_models_by_their_number_of_heads(show):
         np.testing.assert_allclose(explorer.weights, pytorch_weights(scores[n], 1.0, "causal", 5), rtol=0, atol=1e-6)
 
 
+def count_gold(canvas, n: int) -> np.ndarray:
+    """How many pixels of each of `n` by `n` cells have the colour of gold, on a map without names of rows."""
+    return np.array(
+        canvas.evaluate(
+            """(canvas, n) => {
+          const ratio = devicePixelRatio;
+          const cell = (canvas.width / ratio - 3) / n;
+          const top = canvas.height / ratio - 2 - n * cell;
+          const pen = canvas.getContext("2d");
+          const gold = ([r, g, b]) => r > 190 && g > 60 && g < 130 && b < 60;
+          const count = (x, y) => {
+            const { data } = pen.getImageData(x * ratio, y * ratio, cell * ratio, cell * ratio);
+            return Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 3)).filter(gold).length;
+          };
+          const places = Array.from({ length: n }, (_, i) => i * cell);
+          return places.map((y) => places.map((x) => count(1 + x, top + y)));
+        }""",
+            n,
+        )
+    )
+
+
+def test_eight_heads_stand_side_by_side_on_a_phone_with_names_and_frames(show):
+    """Three in a row, names beside the first of each row and above all, and frames for each question."""
+    mentor, friend = (torch.eye(8).roll(by, 1) > 0 for by in (1, 3))
+    names = ["Ada", "Ben", "Cem", "Dan", "Eva", "Fei", "Gus", "Hal"]
+    gold = {"mentor": mentor, "friend": friend}
+    heads = explore_heads({8: torch.zeros(8, 8, 8)}, accuracy={8: 1}, tokens=names, gold=gold, alt="Eight heads.")
+    explorer = Mounted(show(heads, width="phone", device_scale_factor=2))
+    canvases = explorer.view.locator(".course-explorer-maps canvas")
+    boxes = [canvas.bounding_box() for canvas in canvases.all()]
+    assert [sum(box["y"] == other["y"] for other in boxes) for box in boxes] == [3] * 6 + [2] * 2
+    assert max(box["x"] + box["width"] for box in boxes) < 390
+    beside, plain = boxes[0]["width"] - boxes[1]["width"], boxes[1]["width"]
+    assert beside > 20 and all(box["width"] == boxes[index % 3]["width"] for index, box in enumerate(boxes))
+    assert all(box["height"] - plain > 20 for box in boxes)  # eight rows as high as the columns are wide, and names
+    found = count_gold(canvases.nth(1), 8)
+    assert ((found > 0) == (mentor | friend).numpy()).all()
+    assert found[mentor.numpy()].sum() > 1.3 * found[friend.numpy()].sum()  # dashes leave gaps
+    assert "frames: mentor, dashed: friend" in explorer.view.locator(".course-explorer-legend").inner_text()
+    keys = explorer.view.locator(".course-explorer-row li")
+    styles = keys.evaluate_all("keys => keys.map((key) => getComputedStyle(key).borderTopStyle)")
+    framed = keys.evaluate_all("keys => keys.map((key) => key.classList.contains('course-explorer-gold'))")
+    assert (styles.index("dashed"), styles.count("dashed")) == (friend[0].int().argmax(), 1)
+    assert framed == (mentor | friend)[0].tolist()
+    labels = explorer.view.locator(".course-explorer-lines :is(button, li span)")
+    assert labels.evaluate_all("labels => labels.filter((e) => e.scrollWidth > e.clientWidth)") == []  # none is cut
+
+
+def test_maps_whose_names_do_not_fit_stand_without(show):
+    """Of forty tokens no two maps with names have room on a phone: they keep their size, and have no names."""
+    explorer = Mounted(show(explore_attention(torch.zeros(2, 40, 40), alt="Two heads."), width="phone"))
+    boxes = [canvas.bounding_box() for canvas in explorer.view.locator(".course-explorer-maps canvas").all()]
+    assert boxes[0]["y"] == boxes[1]["y"] and boxes[0]["width"] == boxes[1]["width"]
+    assert abs(boxes[0]["height"] - boxes[0]["width"]) < 1
+
+
 def test_frames_follow_two_sliders(show):
     """Every corner of the grid is a picture of its own, and the state says which."""
     explorer = Mounted(show(explore_frames(draw_bars, {"height": [1, 2, 3], "width": [1.5, 2.5]}, alt="Two bars.")))

@@ -105,7 +105,7 @@ const render = ({ model, el }) => {
     const lit = grid ? null : active;
     maps.draw(weights, sight, lit);
     if (!grid) lines.draw(weights[active], query, allowed[query], gold?.[query], colours);
-    notes.textContent = [current.note, model.get("faint") && "middle: 0.25", gold && "frames: gold", mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
+    notes.textContent = [current.note, model.get("faint") && "middle: 0.25", gold && (data.frames?.note ?? "frames: gold"), mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
     tell(ones, grid, weights);
 
     const numbered = (/** @type {"layer" | "head"} */ name) => (new Set(ones.map((one) => one[name])).size === 1 ? ones[0][name] + 1 : "all");

@@ -87,6 +87,7 @@ export const makeLines = (parent, data, select) => {
       items.forEach((item, key) => {
         item.children[1].textContent = allowed[key] ? number(weights[query][key]) : "masked 0.000";
         item.classList.toggle("course-explorer-gold", Boolean(gold?.[key]));
+        item.classList.toggle("course-explorer-dashed", Boolean(gold?.[key] && data.frames?.dashed[query][key]));
         item.style.setProperty("--weight", String(weights[query][key]));
       });
       buttons.forEach((button, i) => {

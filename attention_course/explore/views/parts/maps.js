@@ -8,6 +8,9 @@
 
 const LARGEST_CELL = 40;
 const LABELLED_CELL = 12; // in smaller cells a token cannot be read
+const SMALL_CELL = 11; // where several maps share the names of their rows, each of which stands in a line of its own
+const LARGEST_SMALL = 24;
+export const BESIDE = 8; // between maps side by side
 const FONT = 12;
 
 /** @type {(canvas: HTMLCanvasElement) => Pen} */
@@ -45,7 +48,24 @@ export const readColours = (/** @type {Element} */ element) => {
 export const showFaint = (/** @type {number[][]} */ ramp) =>
   Array.from({ length: 4096 }, (_, step) => ramp[Math.round(Math.sqrt(step / 4095) * (ramp.length - 1))]);
 
+// The room that the longest of some labels takes.
+/** @type {(labels: string[], font: string) => number} */
+const longest = (labels, font) => {
+  const pen = penOf(document.createElement("canvas"));
+  pen.font = font;
+  return Math.min(90, Math.max(...labels.map((label) => pen.measureText(label).width)));
+};
+
 // A map's geometry: the size of a cell, and the room its labels need at the left and above.
+/** @type {(data: Labels, cell: number, left: number, labelled: boolean, font: string) => { left: number, top: number, cell: number, upright: boolean, labelled: boolean, right: number, bottom: number, width: number, height: number }} */
+const placeMap = (data, cell, left, labelled, font) => {
+  const names = labelled ? longest(data.keys, font) : 0;
+  const upright = names > cell - 4;
+  const top = labelled ? (upright ? names : FONT) + 8 : 1;
+  const [right, bottom] = [left + cell * data.keys.length, top + cell * data.queries.length];
+  return { left, top, cell, upright, labelled, right, bottom, width: right + 2, height: bottom + 2 };
+};
+
 /**
  * @param {Labels} data
  * @param {number} width
@@ -53,24 +73,29 @@ export const showFaint = (/** @type {number[][]} */ ramp) =>
  * @param {string} font
  */
 export const measureMap = (data, width, labelled, font) => {
-  const pen = penOf(document.createElement("canvas"));
-  pen.font = font;
-  const longest = (/** @type {string[]} */ labels) =>
-    Math.min(90, Math.max(...labels.map((label) => pen.measureText(label).width)));
   const fit = (/** @type {number} */ left) => Math.min(LARGEST_CELL, (width - left - 2) / data.keys.length);
-  let left = labelled ? longest(data.queries) + 8 : 1;
-  labelled &&= fit(left) >= LABELLED_CELL;
-  if (!labelled) left = 1;
-  const cell = fit(left);
-  const upright = labelled && longest(data.keys) > cell - 4;
-  const top = labelled ? (upright ? longest(data.keys) : FONT) + 8 : 1;
-  const [right, bottom] = [left + cell * data.keys.length, top + cell * data.queries.length];
-  return { left, top, cell, upright, labelled, right, bottom, width: right + 2, height: bottom + 2 };
+  const room = labelled ? longest(data.queries, font) + 8 : 1;
+  labelled &&= fit(room) >= LABELLED_CELL;
+  const left = labelled ? room : 1;
+  return placeMap(data, fit(left), left, labelled, font);
+};
+
+// Small maps side by side, in rows as full as can be: the names of queries stand left of the first in each row, those
+// of keys above every map. Nothing where two of them with names do not fit.
+/** @type {(data: Labels, width: number, count: number, font: string) => Place[] | null} */
+export const measureMany = (data, width, count, font) => {
+  const room = longest(data.queries, font) + 8;
+  const free = width - room + BESIDE;
+  const most = Math.floor(free / (data.keys.length * SMALL_CELL + 3 + BESIDE));
+  if (most < 2) return null;
+  const columns = Math.ceil(count / Math.ceil(count / most));
+  const cell = Math.min(LARGEST_SMALL, (free / columns - BESIDE - 3) / data.keys.length);
+  return Array.from({ length: columns }, (_, column) => placeMap(data, cell, column ? 1 : room, true, font));
 };
 
 /** @type {(pen: Pen, data: Labels, at: Place, colours: Colours, query: number) => void} */
 export const drawLabels = (pen, data, at, colours, query) => {
-  pen.font = colours.font;
+  pen.font = colours.font.replace(`${FONT}px`, `${Math.min(FONT, at.cell)}px`);
   pen.textBaseline = "middle";
   /** @type {(label: string, x: number, y: number, strong: boolean) => void} */
   const write = (label, x, y, strong) => {
@@ -78,7 +103,7 @@ export const drawLabels = (pen, data, at, colours, query) => {
     pen.fillText(label, x, y, 90);
   };
   pen.textAlign = "right";
-  data.queries.forEach((label, i) => write(label, at.left - 6, at.top + (i + 0.5) * at.cell, i === query));
+  if (at.left > 1) data.queries.forEach((label, i) => write(label, at.left - 6, at.top + (i + 0.5) * at.cell, i === query));
   pen.textAlign = at.upright ? "left" : "center";
   data.keys.forEach((label, j) => {
     pen.save();

@@ -4,7 +4,7 @@
 /** @import { One } from "./attend.js" */
 /** @import { Colours, Pen, Place } from "./maps.js" */
 import { make } from "./dom.js";
-import { drawCells, drawForbidden, drawGrid, drawLabels, measureMap, penOf, resize } from "./maps.js";
+import { drawCells, drawForbidden, drawGrid, drawLabels, BESIDE, measureMany, measureMap, penOf, resize } from "./maps.js";
 
 /** @typedef {One & { figure: HTMLElement, canvas: HTMLCanvasElement, at: Place }} Panel */
 /** @typedef {{ allowed: Grid<boolean>, gold: Grid<boolean> | null, query: number, colours: Colours }} Sight */
@@ -16,18 +16,23 @@ export const nameOf = ({ models }, { layer, head }) => {
   return names.join(", ");
 };
 
-/** @type {(pen: Pen, at: Place, gold: Grid<boolean>, colours: Colours) => void} */
-const drawGold = (pen, at, gold, colours) => {
-  const frames = (/** @type {string} */ colour, /** @type {number} */ width) => {
+/** @type {(pen: Pen, at: Place, gold: Grid<boolean>, dashed: Grid<boolean> | undefined, colours: Colours) => void} */
+const drawGold = (pen, at, gold, dashed, colours) => {
+  const [inset, wide] = at.cell < 16 ? [1, 1.5] : [2, 2]; // in a small cell a frame leaves room for its colour
+  const side = at.cell - 2 * inset;
+  const frames = (/** @type {string} */ colour, /** @type {number} */ width, /** @type {number[]} */ dashes) => {
     [pen.strokeStyle, pen.lineWidth] = [colour, width];
     gold.forEach((row, i) =>
       row.forEach((right, j) => {
-        if (right) pen.strokeRect(at.left + j * at.cell + 2, at.top + i * at.cell + 2, at.cell - 4, at.cell - 4);
+        if (!right) return;
+        pen.setLineDash(dashed?.[i][j] ? dashes : []);
+        pen.strokeRect(at.left + j * at.cell + inset, at.top + i * at.cell + inset, side, side);
       }),
     );
+    pen.setLineDash([]);
   };
-  frames(colours.low, 4); // a halo, so that a frame shows on dark cells too
-  frames(colours.gold, 2);
+  frames(colours.low, wide + inset, []); // a halo, so that a frame shows on dark cells too
+  frames(colours.gold, wide, [side / 4, side / 4]);
 };
 
 const pixels = document.createElement("canvas");
@@ -35,11 +40,11 @@ const pixels = document.createElement("canvas");
 // One map, with the chosen query's row framed; in a grid of small ones, where none is chosen, the map itself.
 /** @type {(pen: Pen, data: AttentionData, at: Place, weights: Grid<number>, sight: Sight, lit: boolean | null) => void} */
 export const drawMap = (pen, data, at, weights, { allowed, gold, query, colours }, lit) => {
-  if (at.labelled) drawLabels(pen, data, at, colours, lit ? query : -1);
+  if (at.labelled) drawLabels(pen, data, at, colours, lit === null ? -1 : query);
   drawCells(pen, at, weights, colours.ramp, pixels);
   if (at.cell > 6) drawGrid(pen, at, colours);
   if (at.cell > 3) drawForbidden(pen, at, allowed, colours);
-  if (gold && at.cell > 6) drawGold(pen, at, gold, colours);
+  if (gold && at.cell > 6) drawGold(pen, at, gold, data.frames?.dashed, colours);
   [pen.strokeStyle, pen.lineWidth] = lit === null ? [colours.quiet, 1] : [colours.ink, lit ? 2 : 1];
   const [row, height] = lit === null ? [0, at.bottom - at.top] : [query * at.cell, at.cell];
   pen.strokeRect(at.left, at.top + row, at.right - at.left, height);
@@ -99,13 +104,17 @@ export const makePanels = (parent, data, select, open) => {
     // Builds a canvas for every head on show, as large as the page allows.
     layout: (/** @type {One[]} */ ones, /** @type {boolean} */ grid, /** @type {Colours} */ colours) => {
       box.textContent = "";
-      box.classList.toggle("course-explorer-many", ones.length > 1 && !grid);
+      const many = ones.length > 1 && !grid;
+      box.classList.toggle("course-explorer-many", many);
       box.classList.toggle("course-explorer-grid", grid);
+      const places = many ? measureMany(data, box.clientWidth || 300, ones.length, colours.font) : null;
+      box.style.columnGap = places ? `${BESIDE}px` : "";
+      box.style.gridTemplateColumns = places?.map(({ width }) => `${width}px`).join(" ") ?? "";
       if (grid) makeGrid(ones);
       else panels = ones.map((one, index) => makePanel(one, index, false));
       const widths = panels.map(({ figure }) => figure.clientWidth || 300);
       panels.forEach((panel, index) => {
-        panel.at = measureMap(data, widths[index], ones.length === 1, colours.font);
+        panel.at = places?.[index % places.length] ?? measureMap(data, widths[index], ones.length === 1, colours.font);
         resize(panel.canvas, panel.at.width, panel.at.height);
       });
     },
