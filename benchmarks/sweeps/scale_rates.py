@@ -72,12 +72,12 @@ def run() -> dict:
     return {"settings": settings, "store": store, "reversing": reversing}
 
 
-def train_store(width: int, scaled: bool, rate: float, steps: int, seed: int) -> float:
-    """Train one store by plain gradient descent; its share of right answers on stores it has not seen."""
+def train_store(width: int, scaled: bool, rate: float, steps: int, seed: int, optimizer=torch.optim.SGD) -> float:
+    """Train one store, by plain gradient descent unless told; its share of right answers on stores it has not seen."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     store = Store(STORE["n_symbols"], width, width**-0.5 if scaled else 1.0)
-    optimizer = torch.optim.SGD(store.parameters(), lr=rate)
+    optimizer = optimizer(store.parameters(), lr=rate)
     for _ in range(steps):
         symbols, values, asked, target = make_stores(STORE["batch"], generator)
         loss = F.cross_entropy(store(asked, symbols, values), target)
