@@ -35,5 +35,6 @@ FURTHER: set[str] = {
     "scale",
     "scores",
     "shared_heads",
+    "speculative",
     "three_matrices",
 }

@@ -4,7 +4,6 @@ from attention_course.diagrams.bottleneck import attention_step, encoder_decoder
 from attention_course.diagrams.built_so_far import built_so_far
 from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.circuits import head_scores, induction_circuit, score_paths
-from attention_course.diagrams.course_map import course_map
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.generation import beam_tree, cut_distribution
@@ -21,6 +20,7 @@ from attention_course.diagrams.scale import rate_table, score_spread
 from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
 from attention_course.diagrams.self_attention import one_token, paths
 from attention_course.diagrams.shared_heads import shared_heads
+from attention_course.diagrams.speculative import drafted_calls
 from attention_course.diagrams.theory import Lookup, by_hand
 from attention_course.diagrams.transformer import residual_stream, three_shapes, transformer_block
 
@@ -35,9 +35,9 @@ __all__ = [
     "by_hand",
     "combined",
     "corners",
-    "course_map",
     "cut_distribution",
     "cuts",
+    "drafted_calls",
     "empty_rows",
     "encoder_decoders",
     "found",

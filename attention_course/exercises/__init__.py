@@ -30,6 +30,7 @@ CHAPTERS = (
     "forward_pass",
     "language_model",
     "generation",
+    "speculative",
     "cache",
     "interpretability",
     "circuits",
