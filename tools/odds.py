@@ -49,26 +49,33 @@ def kept(name, seed, arithmetic):
     return RUNS / f"{name} {seed} {arithmetic}.json".replace("/", "-").replace(" ", "-")
 
 
-def load(file, now):
-    """A run of the notebook as it stands; `None` where there is none."""
+def load(file, checksum):
+    """A run of the notebook with this checksum; `None` where there is none."""
     found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    return found if found.get("fingerprint") == now else None
+    return found if found.get("fingerprint") == checksum else None
 
 
-def one_run(name, seed, arithmetic, now):
-    """Run a notebook once, and keep what became of its claims."""
+def now(name):
+    """The checksum of a notebook as it and the package stand at this moment."""
+    return fingerprint(read(name), Package("."))
+
+
+def one_run(name, seed, arithmetic):
+    """Run a notebook once, and keep what became of its claims, unless somebody changed it meanwhile."""
+    before = now(name)
     done = run(name, seeded(name, seed), environment=ARITHMETIC[arithmetic])
     cell_ids = {number: cell.id for number, cell in code_cells(done.notebook)}
     found = {
-        "fingerprint": now,
+        "fingerprint": before,
         "claims": [(cell_ids[number], sentence, holds) for number, sentence, holds in claims(done.notebook)],
         "exceptions": [f"cell {number}: {error}" for number, _, error in exceptions(done.notebook)],
     }
-    file = kept(name, seed, arithmetic)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    whole = file.with_suffix(".tmp")
-    whole.write_text(json.dumps(found), encoding="utf-8")
-    whole.replace(file)  # at once, so that no half of a file is taken for a run
+    if now(name) == before:
+        file = kept(name, seed, arithmetic)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        whole = file.with_suffix(".tmp")
+        whole.write_text(json.dumps(found), encoding="utf-8")
+        whole.replace(file)  # at once, so that no half of a file is taken for a run
     return name, seed, arithmetic, found
 
 
@@ -92,9 +99,10 @@ def odds_of(runs):
     return odds
 
 
-def page_record(name, now):
-    """The record of a page from its ten runs; `None` while some are missing."""
-    runs = [load(kept(name, *which), now) for which in TEN]
+def page_record(name):
+    """The record of a page, as it stands, from its ten runs; `None` while some are missing."""
+    checksum = now(name)
+    runs = [load(kept(name, *which), checksum) for which in TEN]
     if None in runs:
         return None
     kinds = kinds_of_claims(read(name))
@@ -108,7 +116,7 @@ def page_record(name, now):
         for error in found["exceptions"]
     ]
     today = date.today().isoformat()
-    return {"fingerprint": now, "date": today, "runs": len(TEN), "claims": rows, "exceptions": raised}
+    return {"fingerprint": checksum, "date": today, "runs": len(TEN), "claims": rows, "exceptions": raised}
 
 
 def recorded_pages():
@@ -116,12 +124,12 @@ def recorded_pages():
     return json.loads(RECORD.read_text(encoding="utf-8"))["pages"] if RECORD.exists() else {}
 
 
-def write_record(nows):
+def write_record():
     """Write the record anew: of pages whose ten runs are there, the others as they stood."""
     from attention_course.measure import describe_machine  # here, since PyTorch takes its time
 
     old = recorded_pages()
-    pages = {name: page_record(name, now) or old.get(name) for name, now in nows.items()}
+    pages = {name: page_record(name) or old.get(name) for name in names()}
     for name, page in pages.items():
         if page and page | {"date": ""} == old.get(name, {}) | {"date": ""}:
             pages[name] = old[name]
@@ -141,12 +149,12 @@ def write_for_the_site(folder):
     (folder / "odds.json").write_text(json.dumps(valid), encoding="utf-8")
 
 
-def run_missing(missing, nows):
+def run_missing(missing):
     """Run what is missing, two at a time, and say how far it is and when it will end."""
     cache = get_cache(str(CACHE))
     seconds = {name: expected(name, cache) for name, _, _ in missing}
     in_all, so_far, begun = sum(seconds[name] for name, _, _ in missing), 0, time.time()
-    for name, seed, arithmetic, found in run_together([partial(one_run, *which, nows[which[0]]) for which in missing]):
+    for name, seed, arithmetic, found in run_together([partial(one_run, *which) for which in missing]):
         so_far += seconds[name]
         end = time.strftime("%H:%M", time.localtime(begun + (time.time() - begun) * in_all / so_far))
         false = [sentence for _, sentence, holds in found["claims"] if not holds]
@@ -156,14 +164,17 @@ def run_missing(missing, nows):
 
 def main():
     """Run what is missing of the ten runs, write the record, and list what does not hold in all of them."""
-    package = Package(".")
-    nows = {name: fingerprint(read(name), package) for name in names()}
-    chosen = sys.argv[1:] or names()
-    missing = [(name, *which) for which in TEN for name in chosen if load(kept(name, *which), nows[name]) is None]
+    checksums = {name: now(name) for name in sys.argv[1:] or names()}
+    missing = [
+        (name, *which)
+        for which in TEN
+        for name, checksum in checksums.items()
+        if load(kept(name, *which), checksum) is None
+    ]
     print(f"== {len(missing)} runs of {len({name for name, _, _ in missing})} notebooks", flush=True)
     if missing:
-        run_missing(missing, nows)
-    for name, page in write_record(nows)["pages"].items():
+        run_missing(missing)
+    for name, page in write_record()["pages"].items():
         for claim in page["claims"]:
             if claim["held"] < page["runs"]:
                 print(f"{path(name)}: held in {claim['held']} of {page['runs']} runs: {claim['sentence']}")
