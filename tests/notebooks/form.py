@@ -70,6 +70,7 @@ def missing_kinds(notebook):
     open_tasks = [exercise["difficulty"] for exercise in exercises(notebook) if exercise["open"]]
     there = {
         "predict": "**Predict.**" in text,
+        "say why": "**Say why.**" in text,
         "by hand, or put in order": "**By hand.**" in text or "**Put in order.**" in text,
         "build": any("check(" in "".join(cell["source"]) for cell in visible_cells(notebook)),
         "one open task of difficulty 3": open_tasks == ["3"],

@@ -39,7 +39,10 @@ LESSON = written(
     text("**By hand.** Say it.\n\n```python\n## Exercises\n```\n\n## Exercises\n\nNot counted."),
     text("### 1. Build it (5 min, difficulty 1 of 3)"),
     code("def my_two():\n    return ...\n\n\ncheck('two', my_two)"),
-    text("### 2. Guess it (10 min, difficulty 2 of 3)"),
+    text(
+        "### 2. Guess it (10 min, difficulty 2 of 3)\n\n**Say why.** Two is not one.\n\n- It is more.\n\n"
+        "<details><summary>Answer</summary>\n\n**It is more.** By one.\n\n</details>"
+    ),
     text(
         "### 3. Prove it (open, 60 min, difficulty 3 of 3)\n\n"
         "<details><summary>What a good answer shows</summary>\n\nThat it is so.\n\n</details>"

@@ -15,6 +15,8 @@ PARTS = {
     **{f"hint {n}": rf"<details>\s*<summary>Hint {n}</summary>" for n in (1, 2, 3)},
     "solution": r"<details>\s*<summary>Solution</summary>",
 }
+WRONG_LINES = re.compile(r"<details><summary>Which lines? (?:is|are) wrong\?</summary>(.*?)</details>", re.DOTALL)
+QUOTED_LINE = re.compile(r"^- `(.+?)` → \S", re.MULTILINE)
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -100,6 +102,22 @@ def test_a_stub_to_be_mended_holds_the_given_code(chapter, notebook):
     untouched = verdicts(notebook, lambda cell, prose: parse(cell))
     handed_out = {exercise for exercise, verdict in untouched.items() if verdict.message == NOT_MENDED}
     assert handed_out == {name for name, exercise in known.items() if exercise.given}
+
+
+def test_code_to_be_mended_stands_below_a_fold_that_quotes_its_wrong_lines(chapter, notebook):
+    """The site makes it a question that is answered by tapping lines: each quoted one stands in the code once."""
+    known, lines = chapter_exercises(Path(chapter).stem), {}
+    for exercise, (cell, _, prose) in exercises(notebook).items():
+        if known[exercise].given:
+            (fold,) = WRONG_LINES.findall(prose) or [""]
+            code = [line.strip() for line in "".join(cell["source"]).splitlines()]
+            lines[exercise] = [code.count(line) for line in QUOTED_LINE.findall(fold)]
+    assert {exercise: counts for exercise, counts in lines.items() if not counts or set(counts) != {1}} == {}
+
+
+def test_a_lesson_has_code_to_mend_and_at_most_two_functions_to_complete(lesson, notebook):
+    given = [exercise.given is not None for exercise in chapter_exercises(Path(lesson).stem).values()]
+    assert given.count(True) >= 1 and given.count(False) <= 2
 
 
 def test_the_printed_solution_passes(chapter, notebook):

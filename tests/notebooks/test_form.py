@@ -38,13 +38,15 @@ def test_a_lesson_has_every_kind_of_exercise(lesson, notebook):
 
 
 def places_of_right_options(text):
-    """At which place among its options, counted from 0, the right one of each prediction is written."""
+    """At which place among its options, counted from 0, the right one of each question is written."""
     for asked, answer in PREDICTION.findall(text):
         options = [line.removeprefix("- ").strip() for line in asked.splitlines() if line.startswith("- ")]
         yield options.index(answer)
 
 
-PREDICTION = re.compile(r"^\*\*Predict\.\*\* (.*?)^<details>.*?</summary>\s*\*\*(.+?)\*\*", re.MULTILINE | re.DOTALL)
+PREDICTION = re.compile(
+    r"^\*\*(?:Predict|Say why)\.\*\* (.*?)^<details>.*?</summary>\s*\*\*(.+?)\*\*", re.MULTILINE | re.DOTALL
+)
 
 
 def test_the_right_option_seldom_stands_first(root, notebook_names):
@@ -53,7 +55,7 @@ def test_the_right_option_seldom_stands_first(root, notebook_names):
     places = [place for text in texts for place in places_of_right_options(text)]
     assert len(places) > 50
     assert places.count(0) <= 0.45 * len(places)
-    assert list(places_of_right_options(markdown(LESSON))) == [0]
+    assert list(places_of_right_options(markdown(LESSON))) == [0, 0]
 
 
 def test_no_fold_hides_the_lesson_itself(lesson_or_further, notebook):
@@ -112,6 +114,7 @@ def test_next_and_papers_may_stand_inside():
     ("right", "wrong", "kind"),
     [
         ("**Predict.**", "Guess.", "predict"),
+        ("**Say why.**", "Think.", "say why"),
         ("**By hand.**", "Try.", "by hand, or put in order"),
         ("check(", "print(", "build"),
         ("(open, 60 min, difficulty 3 of 3)", "(60 min, difficulty 3 of 3)", "one open task of difficulty 3"),
