@@ -10,6 +10,7 @@ PARTS = (
     "buttons",
     "callouts",
     "checks",
+    "wrong_lines",
     "claims",
     "code_lines",
     "execution",

@@ -1,8 +1,8 @@
 """Quick checks: plain Markdown that a script turns into a form.
 
-A paragraph that opens with **Predict.**, **By hand.** or **Put in order.**, what follows it, and its answer in
-`<details>` become one element, which says of which kind it is and which answer is right. Notebooks elsewhere and
-readers without scripts see the Markdown as it stands.
+A paragraph that opens with **Predict.**, **Say why.**, **By hand.** or **Put in order.**, what follows it, and its
+answer in `<details>` become one element, which says of which kind it is and which answer is right. Notebooks elsewhere
+and readers without scripts see the Markdown as it stands.
 """
 
 import re
@@ -17,7 +17,7 @@ from .scripts import load_script, write_script
 
 logger = logging.getLogger(__name__)
 
-KINDS = {"Predict.": "choice", "By hand.": "number", "Put in order.": "order"}
+KINDS = {"Predict.": "choice", "Say why.": "choice", "By hand.": "number", "Put in order.": "order"}
 NUMBER = re.compile(r"[-−]?(\d+(\.\d+)?|\d+/\d+|[½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞])")
 ARROW = "→"
 

@@ -1,0 +1,94 @@
+"""Code to be mended whose wrong lines a reader finds by tapping them, where no code runs.
+
+A fold "Which line is wrong?" stands right above a code cell. Its first list quotes the wrong lines, and says behind an
+arrow what is wrong; a second list may say of lines why they are right. A script makes buttons of the code's lines.
+Notebooks elsewhere and readers without scripts see the fold as it stands.
+"""
+
+import re
+
+from docutils import nodes
+from sphinx.util import logging
+
+from .checks import MalformedCheckError, is_html, mark_reply, text_of
+from .scripts import load_script, write_script
+
+logger = logging.getLogger(__name__)
+
+FOLD = re.compile(r"\s*<details>\s*<summary>Which lines? (is|are) wrong\?</summary>")
+
+
+class WrongLines(nodes.General, nodes.Element):
+    """The fold, for the script: `data` says how many lines are wrong."""
+
+
+def quoted_lines(lists):
+    """The lines that each of the lists quotes."""
+    for item in sum((items.children for items in lists), []):
+        # The Markdown reader leaves an empty text before a paragraph's first word.
+        if not isinstance(next(child for child in item[0] if child.astext()), nodes.literal):
+            raise MalformedCheckError(f"quotes a line that is no piece of code in backticks: {text_of(item)}")
+    return [[mark_reply(item) for item in items] for items in lists]
+
+
+def code_below(fold):
+    """The lines of the code right below a fold, each with one space between its words."""
+    below = fold.next_node(descend=False, siblings=True)
+    code = next(below.findall(nodes.literal_block), None) if below and not isinstance(below, nodes.section) else None
+    if code is None:
+        raise MalformedCheckError("does not stand right above its code")
+    return [" ".join(line.split()) for line in code.astext().splitlines()]
+
+
+def gather_folds(document):
+    """Make every such fold of a document one node, and return what is wrong with those that are malformed."""
+    complaints = []
+    for start in [node for node in document.findall(nodes.raw) if FOLD.match(node.astext())]:
+        parent, first = start.parent, start.parent.index(start)
+        last = next(i for i in range(first, len(parent)) if is_html(parent[i], "</details"))
+        parts = parent.children[first : last + 1]
+        lists = [part for part in parts if isinstance(part, nodes.bullet_list)]
+        try:
+            if len(lists) not in (1, 2):
+                raise MalformedCheckError("needs a list of wrong lines, and may have one of right lines")
+            code = code_below(parts[-1])
+            quoted = quoted_lines(lists)
+            for line in sum(quoted, []):
+                if code.count(line) != 1:
+                    raise MalformedCheckError(f"quotes a line that stands {code.count(line)} times in the code: {line}")
+        except MalformedCheckError as error:
+            complaints.append(f"the fold {text_of(start)!r} {error}")
+        else:
+            parent[first : last + 1] = [WrongLines("", *parts, data={"wrong": len(quoted[0])})]
+    return complaints
+
+
+def read_folds(app, document):
+    """Gather the folds of a page, and fail the build where one is malformed."""
+    for complaint in gather_folds(document):
+        logger.warning(complaint, location=app.env.docname)
+
+
+def visit_wrong_lines(self, node):
+    """Open the element that the script looks for."""
+    data = {f"data-{name}": value for name, value in node["data"].items()}
+    self.body.append(self.starttag(node, "div", CLASS="course-wrong-lines", **data))
+
+
+def depart_wrong_lines(self, node):
+    """Close it."""
+    self.body.append("</div>\n")
+
+
+def prepare_page(app, pagename, templatename, context, doctree):
+    """Give a page with such a fold the script."""
+    if 'class="course-wrong-lines"' in context.get("body", ""):
+        load_script(app, "wrong_lines")
+
+
+def setup(app):
+    """Connect to the start of the build, and to the reading and writing of pages."""
+    app.add_node(WrongLines, html=(visit_wrong_lines, depart_wrong_lines))
+    app.connect("builder-inited", lambda app: write_script(app, "wrong_lines"))
+    app.connect("doctree-read", read_folds)
+    app.connect("html-page-context", prepare_page)
