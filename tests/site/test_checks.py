@@ -402,6 +402,14 @@ def test_a_malformed_check_is_named(right, broken, complaint):
         assert text.splitlines()[0].replace("*", "")[:30] in found
 
 
+def test_which_sentence_explains_it_is_asked_like_a_prediction():
+    """Only the words in front differ."""
+    text = CHOICE.replace("**Predict.**", "**Say why.**")
+    assert malformed_checks(text) == []
+    (found,) = malformed_checks(text.replace("**They do not differ.**", "They do not differ."))
+    assert "none of the options" in found
+
+
 def test_a_list_may_speak_of_checks():
     """Only a paragraph of the page itself is a check."""
     assert malformed_checks("- **Predict.** Say what you expect.\n- **Build.** Write it.") == []
