@@ -1,5 +1,6 @@
 // Turns each quick check of a page into a form: options, a number, or lines to put in order. The answer stays in its
-// <details>. A check that stands before a code cell covers that cell's output until it is answered.
+// <details>. Options cover what follows them until they are answered, up to the next heading or check: it would answer
+// them. The other checks cover what the next cell shows.
 
 /** @typedef {{ right?: boolean, say: (string | Node)[] }} Verdict */
 /** @typedef {{ controls: HTMLElement, judge: () => Verdict }} Question */
@@ -152,34 +153,78 @@ const askOrder = (check, name, tell) => {
   return { controls: list, judge };
 };
 
-// Every check ---------------------------------------------------------------------------------------
+// What is covered -----------------------------------------------------------------------------------
 
-// Covers what the cell after a check prints and draws; the function that is returned uncovers it, and says if it did.
-/** @type {(check: HTMLElement) => () => boolean} */
-const coverNext = (check) => {
+// What follows a check, up to the next heading or the next check.
+/** @type {(check: HTMLElement) => HTMLElement[]} */
+const restOfSection = (check) => {
+  const parts = [];
+  for (let part = check.nextElementSibling; part && !part.matches("section, .course-check"); part = part.nextElementSibling) {
+    if (part instanceof HTMLElement) parts.push(part);
+  }
+  return parts;
+};
+
+// What the cell that follows a check prints and draws.
+/** @type {(check: HTMLElement) => HTMLElement[]} */
+const nextOutput = (check) => {
   const cell = check.nextElementSibling?.matches("div.cell") ? check.nextElementSibling : null;
-  const output = /** @type {HTMLElement | null | undefined} */ (cell?.querySelector(".cell_output"));
-  if (!output) return () => false;
+  return /** @type {HTMLElement[]} */ ([...(cell?.querySelectorAll(".cell_output") ?? [])]);
+};
+
+/** @type {(parts: HTMLElement[]) => string} */
+const tellContents = (parts) => {
+  const holds = (/** @type {string} */ what) => parts.some((part) => part.matches(what) || part.querySelector(what));
+  const kinds = {
+    code: holds(".cell_input"),
+    output: holds(".cell_output :is(.highlight, .claims, table:not(.course-explorer *))"),
+    "a picture": holds(".cell_output :is(img, .course-diagram):not(.course-explorer *)"),
+    "something to try": holds(".course-explorer"),
+    text: parts.some((part) => !part.matches(".cell, .cell_output")),
+  };
+  const there = Object.entries(kinds).flatMap(([kind, is]) => (is ? [kind] : []));
+  return [there.slice(0, -1).join(", "), ...there.slice(-1)].filter(Boolean).join(" and ");
+};
+
+// Covers parts of the page. The function that is returned uncovers them, as does a link to something in them, and says
+// whether they were covered.
+/** @type {(parts: HTMLElement[]) => () => boolean} */
+const cover = (parts) => {
+  if (!parts.length) return () => false;
   const button = makeButton("course-check-anyway", "Show anyway");
-  const words = make("p", "", "The output of this cell is covered until you answer the question above.");
-  const cover = make("div", "course-check-cover", words, button);
-  output.inert = true;
-  output.classList.add("course-check-covered");
-  output.before(cover);
+  const words = make("p", "", `Covered until you answer the question above: ${tellContents(parts)}.`);
+  const box = make("div", "course-check-cover", words, button);
+  parts[0].before(box);
+  const set = (/** @type {boolean} */ covered) => {
+    for (const part of parts) {
+      part.inert = covered;
+      part.classList.toggle("course-check-covered", covered);
+    }
+  };
+  set(true);
   const uncover = () => {
-    const covered = output.inert;
-    output.inert = false;
-    output.classList.remove("course-check-covered");
-    cover.remove();
+    const covered = box.isConnected;
+    set(false);
+    box.remove();
     return covered;
   };
+  for (const part of parts) part.addEventListener("course-linked", uncover);
   button.addEventListener("click", () => {
     uncover();
-    output.tabIndex = -1;
-    output.focus();
+    parts[0].tabIndex = -1;
+    parts[0].focus();
   });
   return uncover;
 };
+
+const followLink = () => {
+  const target = document.getElementById(location.hash.slice(1));
+  if (!target?.closest(".course-check-covered")) return;
+  target.dispatchEvent(new Event("course-linked", { bubbles: true }));
+  target.scrollIntoView();
+};
+
+// Every check ---------------------------------------------------------------------------------------
 
 const ASK = { choice: askChoice, number: askNumber, order: askOrder };
 
@@ -196,7 +241,7 @@ const mount = (check, name) => {
 
   const kind = /** @type {keyof typeof ASK} */ (check.dataset.kind);
   const { controls, judge } = ASK[kind](check, name, (text) => say({ say: [text] }));
-  const uncover = coverNext(check);
+  const uncover = cover(kind === "choice" ? restOfSection(check) : nextOutput(check));
   check.querySelector(":scope > ul")?.remove();
   const [question, ...more] = [...check.children].filter((part) => part !== answer);
   const legend = make("legend", "", ...question.childNodes);
@@ -212,7 +257,7 @@ const mount = (check, name) => {
     const verdict = judge();
     say(verdict);
     if (verdict.right) answer.open = true;
-    if (verdict.right !== undefined && uncover()) result.append(" The output below is open now.");
+    if (verdict.right !== undefined && uncover()) result.append(" What was covered is open now.");
   });
   answer.addEventListener("toggle", () => answer.open && uncover());
 };
@@ -220,3 +265,5 @@ const mount = (check, name) => {
 /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-check")).forEach((check, index) =>
   mount(check, `course-check-${index}`),
 );
+addEventListener("hashchange", followLink);
+followLink();

@@ -1,4 +1,4 @@
-// Run in a page before anything is opened: where the exercises begin and where the first picture ends, in pixels from
+// Run in a page whose folds are as they were, and on which nothing is covered: where the exercises begin and where the first picture ends, in pixels from
 // the top of the page; null where there are none.
 () => {
   const top = (element) => element && element.getBoundingClientRect().top + scrollY;

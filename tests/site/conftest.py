@@ -27,6 +27,7 @@ from visits import (
 )
 
 LESSONS = {f"chapters/{name}.html" for name in IN_THE_NEW_FORM | FURTHER}
+UNCOVER = "for (const button of document.querySelectorAll('.course-check-anyway')) button.click()"
 OPEN_FOLDS = """async () => {
   for (const box of document.querySelectorAll("details")) box.open = true;
   await document.fonts.ready;
@@ -121,6 +122,7 @@ def visit(open_page, origin: str):
     def visit(page_name: str, scheme: str, width: str) -> Visit:
         tab = open_page(f"{origin}/{page_name}", scheme, width)
         page = tab.page
+        page.evaluate(UNCOVER)
         as_opened = page.evaluate(AS_OPENED)
         page.evaluate(OPEN_FOLDS)
         on_a_phone = width == "phone"
