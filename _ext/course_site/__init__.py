@@ -17,6 +17,7 @@ PARTS = (
     "widgets",
     "explorers",
     "folds",
+    "opening",
     "front_page",
     "path",
     "terms",
