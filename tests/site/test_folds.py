@@ -3,6 +3,7 @@
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from pdf_text import pdf_text
 from serving import BOOK, serving
 from small_book import build, make_book, write_cells
 from visits import run_axe
@@ -117,6 +118,12 @@ def test_folds_are_open_in_print_and_as_they_were_after_it(page):
     assert shown(page) == [True, True]
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert shown(page) == [True, False]
+
+
+def test_the_code_of_folds_is_printed(page):
+    """On paper itself: what fades in would not be there yet."""
+    text = pdf_text(page.pdf())
+    assert "print('open')" in text and "# How it is drawn." in text and "records = 1" in text
 
 
 @pytest.fixture
