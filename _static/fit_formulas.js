@@ -16,6 +16,7 @@ const shrinkage = (box) => {
 /** @param {HTMLElement} box */
 const fit = (box) => {
   box.classList.remove("formula-broken");
+  box.classList.add("formula-fitted");
   box.style.fontSize = "";
   if (!box.clientWidth) return; // in a fold that is closed
   const formula = /** @type {HTMLElement} */ (box.querySelector(".katex"));

@@ -18,6 +18,7 @@ PARTS = (
     "explorers",
     "folds",
     "opening",
+    "punctuation",
     "front_page",
     "path",
     "terms",

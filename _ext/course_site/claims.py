@@ -46,7 +46,7 @@ def line_of_claim(line, odds):
     mark, text, _ = CLAIM.match(line).groups()
     kind = "claim-tick" if mark == "✓" else "claim-cross"
     return nodes.paragraph(
-        "", "", nodes.inline("", mark, classes=[kind]), nodes.Text(f" {text}{in_words(odds, line)[1]}")
+        "", "", nodes.inline("", f"{mark} ", classes=[kind]), nodes.Text(f"{text}{in_words(odds, line)[1]}")
     )
 
 

@@ -1,4 +1,7 @@
-"""Each line of code and of printed results is an element of its own: a long one wraps with a hanging indent."""
+"""Each line of code and of printed results is an element of its own: a long one wraps with a hanging indent.
+
+It wraps between names and not inside them: behind an opening bracket, behind the `=` of an argument, before a dot.
+"""
 
 import re
 
@@ -8,6 +11,7 @@ from sphinx.highlighting import PygmentsBridge
 STEP = 4  # columns from one of the stylesheet's indentations to the next
 DEEPEST = 16  # beyond it a phone would have no room left for the code
 TAG = re.compile(r"<[^>]*>")
+BREAK = re.compile(r"""(?<=[(\[{]</span>)(?=\S)|(?<="o">=</span>)(?=\S)|(?=<span class="o">\.</span>)""")
 
 
 def indentation(line):
@@ -23,7 +27,8 @@ class LinesFormatter(HtmlFormatter):
     def wrap(self, source):
         """Wrap the lines, then the whole as Pygments does; not a character is added or lost."""
         return super().wrap(
-            (is_code, f'<span class="code-line indent-{indentation(line)}">{line}</span>') for is_code, line in source
+            (is_code, f'<span class="code-line indent-{indentation(line)}">{BREAK.sub("<wbr>", line)}</span>')
+            for is_code, line in source
         )
 
 

@@ -63,7 +63,7 @@ def test_claims_are_lists_between_what_else_is_printed(book):
         "✓ three is more than two\n✗ not so in this run: one is more than two",
         "✗ is a cross\n    after",
     ]
-    assert [mark.get_text() for mark in first.select(".claim-cross")] == ["✗"]
+    assert [mark.get_text().strip() for mark in first.select(".claim-cross")] == ["✗"]
     assert [item.get_text() for item in second.select("ul.claims > li")] == ["✓ four is more than three"]
     assert not html(book, "other").select("ul.claims")
 

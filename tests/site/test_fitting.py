@@ -35,3 +35,26 @@ def test_only_what_still_scrolls_is_a_stop(browser, names):
     page.wait_for_function("!document.querySelector('table.table-broken')")
     assert stops() == []
     page.close()
+
+
+TERMS = "".join(
+    f"<span class='base' style='display: inline-block; width: 90px'>{letter} +</span>" for letter in "abcdef"
+)
+FORMULA = f"<span class='katex-display'><span class='katex'><span class='katex-html'>{TERMS}</span></span></span>"
+AS_KATEX = ".katex-display, .katex, .katex-html { display: block } .katex-display > .katex { white-space: nowrap }"
+
+
+@pytest.mark.parametrize("names", [[], ["fit_formulas", "course"]], ids=["before the scripts", "after them"])
+def test_a_long_formula_is_never_off_the_screen(browser, names):
+    """On a slow phone the scripts come late."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    style = f"{AS_KATEX} {(STATIC / 'course.css').read_text()}"
+    scripts = "".join(f"<script>{(STATIC / name).with_suffix('.js').read_text()}</script>" for name in names)
+    page.set_content(PAGE.format(style=style, body=FORMULA, scripts=scripts))
+    if names:
+        page.locator(".formula-fitted").first.wait_for()
+    rights = page.locator(".base").evaluate_all(
+        "parts => parts.filter((part) => part.checkVisibility()).map((part) => part.getBoundingClientRect().right)"
+    )
+    assert len(rights) >= 6 and max(rights) <= 390
+    page.close()
