@@ -10,7 +10,7 @@ from attention_course.attention import DotProductAttention, MultiHeadAttention
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.controls import temperature_steps
 from attention_course.explore.explorer import Explorer
-from attention_course.explore.first_state import draw_maps
+from attention_course.explore.text_picture import draw_text, tell_looks
 from attention_course.explore.translator import explore_translator
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention
@@ -27,15 +27,17 @@ def explore_model(
     examples: Sequence[str] = (),
     limit: int = 128,
     unmasked: CausalLanguageModel | None = None,
+    head: tuple[int, int] | None = None,
     source_words: Sequence[str] | None = None,
     end: str = ".",
 ) -> Explorer:
     """A trained model that reads what the reader types, and writes on or translates.
 
     The model itself runs in the browser, with its parameters rounded to 16 bits. Of a language model of characters the
-    reader sees the weights of every head and what it would say after each block, and may switch heads off, leave
-    blocks out, take the positions away or lift the mask. Of a translator the reader sees where it looked to write each
-    word, and may put another word in its place, switch off heads of the cross-attention or leave blocks out.
+    reader sees what a character looks at, head by head, what each cost the model, what it expects next and what it
+    would say after each block, and may switch heads off, leave blocks out, take the positions away or lift the mask.
+    Of a translator the reader sees where it looked to write each word, and may put another word in its place, switch
+    off heads of the cross-attention or leave blocks out.
 
     Args:
         model: Its attention a `MultiHeadAttention`, its blocks pre-norm: a language model with rotary or learned
@@ -46,6 +48,8 @@ def explore_model(
         examples: Other texts to choose from.
         limit: How many characters a text may have, or how many words a sentence and its translation.
         unmasked: For a language model: another to choose, with the same vocabulary, but trained with nothing hidden.
+        head: For a language model: block and head, counted from 1, whose weights are shown at first; the mean over the
+            heads of the last block if left out.
         source_words: For a translator: the words that may be typed; all but the padding if left out.
         end: For a translator: the word that ends every sentence.
 
@@ -57,6 +61,8 @@ def explore_model(
     if isinstance(model, EncoderDecoder):
         if unmasked is not None:
             raise TypeError(f"unmasked must be None for an EncoderDecoder, got {type(unmasked).__name__}")
+        if head is not None:
+            raise TypeError(f"head must be None for an EncoderDecoder, got {head!r}")
         return explore_translator(
             model, vocabulary, text, alt=alt, examples=examples, limit=limit, source_words=source_words, end=end
         )
@@ -68,15 +74,20 @@ def explore_model(
     for one in (text, *examples):
         if not 0 < len(one) <= limit or set(one) - set(vocabulary):
             raise ValueError(f"text must be 1 to {limit} characters of the vocabulary, got {one!r}")
+    last = models[0]["sizes"]["blocks"]
+    block, number = head or (last, 0)
+    if head is not None and not (1 <= block <= last and 1 <= number <= models[0]["sizes"]["heads"]):
+        raise ValueError(f"head must be a block and a head of the model, counted from 1, got {head!r}")
     data = {
         "text": text,
         "examples": list(examples),
         "vocabulary": vocabulary,
         "limit": limit,
+        "head": head,
         "models": models,
         "steps": temperature_steps(),
     }
-    return Explorer("model", {"data": data}, [], _first_state(model, vocabulary, text, alt), alt)
+    return Explorer("model", {"data": data}, [], _first_state(model, vocabulary, text, alt, block, number), alt)
 
 
 def _describe(model: CausalLanguageModel, vocabulary: Sequence[str], limit: int, *, masked: bool) -> dict:
@@ -118,8 +129,10 @@ def _check_parts(model: CausalLanguageModel) -> None:
 
 
 @torch.no_grad()
-def _first_state(model: CausalLanguageModel, vocabulary: Sequence[str], text: str, alt: str) -> str:
-    """The text, the maps of the last block, and the likeliest next characters."""
+def _first_state(
+    model: CausalLanguageModel, vocabulary: Sequence[str], text: str, alt: str, block: int, head: int
+) -> str:
+    """The text, what its last character looks at, and the likeliest next characters."""
     symbols = torch.tensor([[vocabulary.index(character) for character in text]], device=model.logits.weight.device)
     logits, weights = model(symbols, need_weights=True)
     likeliest = logits[0, -1].softmax(-1).topk(min(TOLD, len(vocabulary)))
@@ -127,6 +140,10 @@ def _first_state(model: CausalLanguageModel, vocabulary: Sequence[str], text: st
         f"{vocabulary[symbol]!r} {share:.0%}"
         for share, symbol in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
     )
-    labels = list(text)
-    maps = draw_maps(weights[-1][0].float().cpu().numpy(), labels, labels, None, alt)
-    return f"<p>After “{escape(text)}” the likeliest next characters are {escape(said)}.</p>{maps}"
+    heads = weights[block - 1][0, :, -1].float()
+    row = (heads[head - 1] if head else heads.mean(0)).tolist()
+    looks = escape(tell_looks(text, row, block, head))
+    return (
+        f"{draw_text(text, row, alt)}<p>{looks}</p>"
+        f"<p>After “{escape(text)}” the likeliest next characters are {escape(said)}.</p>"
+    )

@@ -152,13 +152,14 @@ export type Looks = {
   masked: boolean;
   legend: string; // beside many maps
   unit?: string; // what a row is: "word" unless told
+  diagonal?: boolean; // whether the maps show where a token looks at itself
   isOff: (block: number, head: number) => boolean;
 };
 export type Sampling = { temperature: number; topK: number; topP: number; seed: number };
 export type Chosen = {
   model: number; // which of those that are offered
   text: string;
-  typed: string; // what stands in the box: another text where the model cannot read it
+  typed: string; // what stands in the box: another text where the model cannot read it, or not all of it
   selected: number; // the token that is followed
   changes: Changes;
   sampling: Sampling;
@@ -172,6 +173,7 @@ export type ModelData = {
   examples: string[];
   vocabulary: string; // the symbols' characters
   limit: number; // characters of a text
+  head: [block: number, head: number] | null; // whose weights are shown at first, counted from 1
   steps: Steps;
   models: OneModel[];
 } & OneModel;

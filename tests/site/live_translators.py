@@ -51,7 +51,6 @@ class Live(Mounted):
         self.cost = page.locator(".course-live-cost")
         self.fault = page.locator(".course-live-fault")
         self.said = page.locator(".course-live-said")
-        self.block = page.locator(".course-live-section select").first
         self.view.locator(".course-live-cost:not(:empty)").wait_for()
         self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
         self.wait_for(writing=False)

@@ -36,8 +36,8 @@ def test_a_link_restores_what_was_seen(show, trained):
     live.press("top-k", "ArrowLeft")
     live.press("top-p", "ArrowLeft")
     page.get_by_label("seed").fill("4000000000")  # more than 31 bits
-    page.get_by_role("combobox", name="block", exact=True).select_option(label="block 1")
-    page.get_by_role("combobox", name="head", exact=True).select_option(label="head 3")
+    page.get_by_role("radio", name="block 1").check()
+    page.get_by_role("radio", name="head 3").check()
     page.locator("summary", has_text="Follow one character").click()
     page.locator(".course-live-tokens button").nth(4).click()
     seen, weights = live.wait_for(selected=4, open=[0, 1, 2, 4]), live.weights

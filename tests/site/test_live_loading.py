@@ -67,7 +67,7 @@ def test_what_the_reader_chose_outlives_another_model(show, trained):
     page.get_by_label("seed").fill("7")
     live.check("head 2", 0)
     live.check("block 3")
-    page.get_by_role("combobox", name="block", exact=True).select_option(label="block 1")
+    page.get_by_role("radio", name="block 1").check()
     page.locator(".course-live-choice select").select_option(label="trained without the mask")
     state = live.wait_for(model=1)
     assert (state["temperature"], state["topP"], state["seed"]) == (pytest.approx(10 ** (8 / 93)), 0.7, 7)
@@ -178,7 +178,7 @@ def test_weights_wait_until_the_page_has_loaded(show, trained):
     Live(page)
 
 
-@pytest.mark.parametrize(("view", "most_style"), [("model", 7_000), ("translator", 5_000)])
+@pytest.mark.parametrize(("view", "most_style"), [("model", 9_000), ("translator", 5_000)])
 def test_the_script_is_small_and_strict(view, most_style):
     """Under 40 kB, and nothing in it that a strict policy or a folder would refuse."""
     script = bundle_live(view)

@@ -1,6 +1,6 @@
 """What a stylesheet could take from a live model: on a phone, and in the reader's own colours."""
 
-BARS = ".course-live-tokens button, .course-live-legend i, .course-live-next li"
+BARS = ".course-live-tokens button, .course-live-surprise span, .course-live-legend i, .course-live-next li"
 
 
 def test_bars_stay_in_forced_colours(open_model):

@@ -14,8 +14,6 @@ from attention_course.attention import DotProductAttention
 from attention_course.checkpoints import load_character_model
 from attention_course.explore import explore_model
 
-SCALE = "(0: it was sure of each; 1: each was a coin toss)"
-
 
 @pytest.mark.parametrize("from_folder", [False, True])
 def test_what_is_shown_is_pytorchs(open_model, trained, from_folder):
@@ -30,19 +28,40 @@ def test_what_is_shown_is_pytorchs(open_model, trained, from_folder):
         largest = logits.abs().max().item()
         np.testing.assert_allclose(live.logits(len(text)), logits[0].numpy(), rtol=0, atol=1e-4 * largest)
         np.testing.assert_allclose(live.weights, weights[-1][0].numpy(), rtol=0, atol=1e-4)
-    page.get_by_role("combobox", name="block", exact=True).select_option(label="all")
+    page.get_by_role("radio", name="all blocks").check()
     np.testing.assert_allclose(live.weights, torch.cat(weights)[:].flatten(0, 1).numpy(), rtol=0, atol=1e-4)
     assert len(page.workers) == (0 if from_folder else 1)
     assert page.errors == []
     assert all(url.startswith(("file:", "http://127.0.0.1", "data:")) for url in page.requests)
 
 
-def test_unknown_characters_and_long_texts_are_said(open_model):
+def told(cost):
+    """How the live model says an average surprise in bits."""
+    among = 2**cost
+    return f"Average surprise: {cost:.2f} bits a character, like guessing among {among:.{int(among < 10)}f}"
+
+
+def test_of_a_long_text_the_end_is_read(open_model, trained):
+    """The box keeps what was pasted, and says so; nothing can be written behind it."""
+    page, live = open_model()
+    pasted = "é" * 7 + "class Point: " * 12
+    live.text.fill(pasted)
+    live.wait_for(text=pasted[-LIMIT:], typed=pasted, selected=LIMIT - 1)
+    assert live.text.input_value() == pasted and live.text.get_attribute("aria-invalid") == "false"
+    assert page.locator(".course-live-text [role=status]").inner_text() == f"The model reads the last {LIMIT}."
+    assert page.locator(".course-live-tokens button").count() == LIMIT
+    assert page.get_by_role("button", name="One character").is_disabled()
+    live.text.fill("class")
+    live.wait_for(text="class", typed="class")
+    assert page.locator(".course-live-text [role=status]").inner_text() == ""
+    assert page.errors == []
+
+
+def test_unknown_characters_are_said(open_model):
     """They change nothing, and the text is left as it was typed."""
     page, live = open_model()
     for wrong, said in (
         ("naïve é", "“\u2068ï\u2069”, “\u2068é\u2069”"),
-        ("a" * (LIMIT + 1), "too long"),
         ("", "at least one"),
     ):
         live.text.fill(wrong)
@@ -53,7 +72,7 @@ def test_unknown_characters_and_long_texts_are_said(open_model):
         assert page.get_by_role("button", name="One character").is_disabled()  # it would write over what was typed
     live.text.fill("".join(map(chr, range(0x4E00, 0x4E00 + 2000))) + "\u202e")
     told = page.locator(".course-live-text [role=status]")
-    assert told.inner_text().endswith("and 1,996 others: nothing below has changed.")
+    assert told.inner_text().endswith(f"and {LIMIT - 5} others: nothing below has changed.")
     assert told.bounding_box()["height"] < 100
     live.text.fill("\u202e\u200b")
     assert "“\u2068U+202E\u2069”, “\u2068U+200B\u2069”" in told.inner_text()
@@ -117,9 +136,9 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
     everything = torch.ones(len(TEXT), len(TEXT), dtype=torch.bool)
 
     def said(cost, off):
-        return f"Average surprise: {cost:.2f} bits a character; as the model was trained, {intact:.2f}. Off: {off}."
+        return f"{told(cost)}; as the model was trained, {intact:.2f}. Off: {off}."
 
-    unchanged = f"Average surprise: {intact:.2f} bits a character {SCALE}."
+    unchanged = f"{told(intact)}."
     assert live.cost.inner_text() == unchanged
     live.check("head 2", 0)
     live.check("head 4", 2)
@@ -175,7 +194,7 @@ def test_the_other_model_reads_the_same_text(show, trained):
     everything = torch.ones(12, 12, dtype=torch.bool)
     cost, honest = bits(cheat.double(), symbols, everything), bits(cheat, symbols)
     assert live.state["text"] == "another text" and len(live.state["changes"]["heads"]) == 2
-    assert live.cost.inner_text() == f"Average surprise: {cost:.2f} bits a character {SCALE}."
+    assert live.cost.inner_text() == f"{told(cost)}."
     live.check("mask: hide the future")
     assert live.cost.inner_text().startswith(f"Average surprise: {honest:.2f} bits")
     assert len(page.workers) == 1 and page.locator(".course-live-tokens").count() == 1
@@ -214,7 +233,7 @@ def test_maps_follow_the_page(open_model):
 def test_accessible_and_within_the_page(open_model, scheme, width):
     """Axe finds nothing; nothing is wider than the screen, whatever is shown."""
     page, live = open_model(scheme=scheme, width=width)
-    page.get_by_role("combobox", name="block", exact=True).select_option(label="all")
+    page.get_by_role("radio", name="all blocks").check()
     assert run_axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 320, "height": 700})

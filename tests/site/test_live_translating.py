@@ -19,9 +19,9 @@ def test_a_chosen_word_shows_where_the_model_looked(open_translator, model):
     live.wait_for(selected=6)
     lines = page.locator(".course-live-rows line")
     assert lines.count() == 3  # both sentences take two rows: others would run behind words
-    for block, head, row in (("block 1", "head 3", weights[0, 2, 6]), ("block 2", "all", weights[1, :, 6].mean(0))):
-        live.block.select_option(label=block)
-        page.locator(".course-live-section select").nth(1).select_option(label=head)
+    for block, head, row in (("block 1", "head 3", weights[0, 2, 6]), ("block 2", "all heads", weights[1, :, 6].mean(0))):
+        page.get_by_role("radio", name=block).check()
+        page.get_by_role("radio", name=head).check()
         page.wait_for_timeout(100)
         best = row.topk(3)
         words = page.locator(".course-live-row span")

@@ -49,8 +49,8 @@ def test_a_link_restores_what_was_seen(open_translator):
     off.click()
     page.get_by_role("button", name="Take back", exact=True).click()
     live.written.nth(4).click()
-    live.block.select_option(label="all")
-    page.locator(".course-live-section select").nth(1).select_option(label="head 3")
+    page.get_by_role("radio", name="all blocks").check()
+    page.get_by_role("radio", name="head 3").check()
     seen = live.wait_for(
         changes={"heads": [[], [2]], "encoder": [1], "decoder": [0]}, selected=4, block=0, head=3, forced=[2]
     )

@@ -26,7 +26,7 @@ def test_what_is_shown_is_pytorchs(open_translator, model, from_folder):
         np.testing.assert_allclose(live.weights, weights[-1], rtol=0, atol=1e-4)
     looks = live.view.evaluate("view => view.explorer.looks")
     np.testing.assert_allclose(looks, weights[-1].mean(0), rtol=0, atol=1e-4)
-    live.block.select_option(label="all")
+    page.get_by_role("radio", name="all blocks").check()
     np.testing.assert_allclose(live.weights, weights.flatten(0, 1), rtol=0, atol=1e-4)
     assert len(page.workers) == (0 if from_folder else 1)
     assert page.errors == []
@@ -182,7 +182,7 @@ def test_maps_follow_the_page(open_translator):
 def test_accessible_and_within_the_page(open_translator, scheme, width):
     """Axe finds nothing; nothing is wider than the screen, whatever is shown."""
     page, live = open_translator(scheme=scheme, width=width)
-    live.block.select_option(label="all")
+    page.get_by_role("radio", name="all blocks").check()
     assert run_axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.errors == []

@@ -7,6 +7,7 @@ import { makeButton } from "./controls.js";
 import { noChanges } from "./engine.js";
 import { range } from "./numbers.js";
 
+const WHAT_OFF_MEANS = "Untick a part to switch it off: a head then hands over zeros (not its mean), and a block adds nothing.";
 const UNMASKED = " The model was trained with the mask, and has not learned what to do with later characters.";
 
 const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
@@ -16,9 +17,11 @@ const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) =
 export const tellCost = ({ sizes }, { bits, intactBits, changes }) => {
   if (!bits.length) return "The first character has no surprise: it is given to the model.";
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
+  const among = 2 ** mean(bits);
+  const like = `like guessing among ${among.toFixed(among < 10 ? 1 : 0)}`;
   const intact = JSON.stringify(changes) === JSON.stringify(noChanges(sizes));
-  const beside = intact ? " (0: it was sure of each; 1: each was a coin toss)" : `; as the model was trained, ${before}`;
-  return `Average surprise: ${now} bits a character${beside}.`;
+  const beside = intact ? "" : `; as the model was trained, ${before}`;
+  return `Average surprise: ${now} bits a character, ${like}${beside}.`;
 };
 
 // What is taken out, or nothing.
@@ -35,35 +38,44 @@ export const tellOff = ({ heads, blocks, positions, masked }, trained) => {
 /** @type {(parent: Element, data: ModelData, chosen: Chosen, change: () => void) => (sight: Sight) => void} */
 export const makeChanges = (parent, data, chosen, change) => {
   const { blocks, heads, masked } = data.sizes;
-  const { changes } = chosen;
   const set = (/** @type {Partial<Chosen["changes"]>} */ what) => {
     chosen.changes = { ...chosen.changes, ...what };
+    show();
     change();
   };
-  make(parent, "p", "", "Untick a part to switch it off.");
+  make(parent, "p", "", WHAT_OFF_MEANS);
   const checks = range(blocks).map((b) => {
     const line = make(parent, "div", "course-live-line");
     line.setAttribute("role", "group");
     line.setAttribute("aria-label", `block ${b + 1}`);
-    return [
-      makeCheck(line, `block ${b + 1}`, !changes.blocks.includes(b), (on) =>
-        set({ blocks: without(chosen.changes.blocks, b, on) }),
+    const block = makeCheck(line, `block ${b + 1}`, true, (on) =>
+      set({ blocks: without(chosen.changes.blocks, b, on) }),
+    );
+    const itsHeads = range(heads).map((h) =>
+      makeCheck(line, `head ${h + 1}`, true, (on) =>
+        set({ heads: chosen.changes.heads.map((off, i) => (i === b ? without(off, h, on) : off)) }),
       ),
-      ...range(heads).map((h) =>
-        makeCheck(line, `head ${h + 1}`, !changes.heads[b].includes(h), (on) =>
-          set({ heads: chosen.changes.heads.map((off, i) => (i === b ? without(off, h, on) : off)) }),
-        ),
-      ),
-    ];
+    );
+    return { block, itsHeads };
   });
   const line = make(parent, "div", "course-live-line");
-  const positions = makeCheck(line, "positions", changes.positions, (on) => set({ positions: on }));
-  const mask = makeCheck(line, "mask: hide the future", changes.masked, (on) => set({ masked: on }));
-  makeButton(line, "As it was trained", () => {
-    for (const input of [...checks.flat(), positions]) input.checked = true;
-    mask.checked = masked;
-    set(noChanges(data.sizes));
-  });
+  const positions = makeCheck(line, "positions", true, (on) => set({ positions: on }));
+  const mask = makeCheck(line, "mask: hide the future", masked, (on) => set({ masked: on }));
+  makeButton(line, "As it was trained", () => set(noChanges(data.sizes)));
+  // A block that is off has no heads.
+  const show = () => {
+    const { changes } = chosen;
+    checks.forEach(({ block, itsHeads }, b) => {
+      block.checked = !changes.blocks.includes(b);
+      itsHeads.forEach((head, h) => {
+        head.checked = block.checked && !changes.heads[b].includes(h);
+        head.disabled = !block.checked;
+      });
+    });
+    positions.checked = changes.positions;
+    mask.checked = changes.masked;
+  };
+  show();
   const cost = make(parent, "p", "course-live-note");
   return (sight) => {
     cost.textContent = tellCost(data, sight);

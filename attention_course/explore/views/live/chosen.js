@@ -8,7 +8,7 @@ import { range } from "./numbers.js";
 export const FOLDS = {
   inside: "Look inside",
   sampling: "How the next character is drawn",
-  heads: "Where it looks: the attention weights",
+  heads: "Where all look: maps of the attention weights",
   follow: "Follow one character through the blocks",
   changes: "Take something out of the model",
 };
@@ -18,6 +18,7 @@ const OPEN = [1, 2]; // once the first is
 /** @type {(data: ModelValues["data"], text?: string, model?: number) => Chosen} */
 export const begin = (data, text = data.text, model = 0) => {
   const { sizes } = data.models[model];
+  const [block, head] = data.head ?? [sizes.blocks, 0];
   return {
     model,
     text,
@@ -25,8 +26,8 @@ export const begin = (data, text = data.text, model = 0) => {
     selected: text.length - 1,
     changes: noChanges(sizes),
     sampling: { temperature: 1, topK: data.vocabulary.length, topP: 1, seed: 0 },
-    block: sizes.blocks,
-    head: 0,
+    block: Math.min(block, sizes.blocks),
+    head: Math.min(head, sizes.heads),
     open: OPEN,
   };
 };

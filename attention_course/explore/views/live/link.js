@@ -40,8 +40,9 @@ export const readLink = (fragment, data) => {
   const one = data.models[Number(said.model ?? 1) - 1];
   const temperature = said.temperature ?? "1";
   const hot = !/^[\d.]+$/.test(temperature) || !(Number(temperature) <= degrees(data.steps.high, data.steps));
-  if (!one || hot || complain(said[KEY] ?? "", data)) return null;
-  const told = { ...write(begin(data, said[KEY], data.models.indexOf(one))), ...said };
+  const text = said[KEY] ?? "";
+  if (!one || hot || text.length > data.limit || complain(text, data)) return null;
+  const told = { ...write(begin(data, text, data.models.indexOf(one))), ...said };
   const { blocks, heads } = one.sizes;
   const chosen = {
     text: told[KEY],

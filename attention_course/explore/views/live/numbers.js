@@ -5,4 +5,8 @@
 /** @type {(text: string, low: number, high: number) => number} */
 export const whole = (text, low, high) => Math.min(high, Math.max(low, Math.floor(Number(text)) || 0));
 
+// The places of the largest numbers, largest first.
+/** @type {(row: number[], count: number) => number[]} */
+export const strongest = (row, count) => Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, count);
+
 export const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);

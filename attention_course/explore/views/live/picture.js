@@ -18,9 +18,9 @@ const makePaper = (pen, root) => {
     [pen.font, pen.fillStyle, pen.textBaseline] = [font, colours.ink, "middle"];
     pen.fillText(text, x, at);
   };
-  /** @type {(x: number, at: number, width: number, height: number) => void} */
-  const tint = (x, at, width, height) => {
-    [pen.fillStyle, pen.globalAlpha] = [colours.line, 0.3];
+  /** @type {(x: number, at: number, width: number, height: number, colour?: string) => void} */
+  const tint = (x, at, width, height, colour = colours.line) => {
+    [pen.fillStyle, pen.globalAlpha] = [colour, 0.3];
     pen.fillRect(x, at, width, height);
     pen.globalAlpha = 1;
   };

@@ -3,13 +3,10 @@
 /** @import { TranslationSight, TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
 import { moveInRows } from "./lists.js";
+import { strongest } from "./numbers.js";
 
 export const STRONGEST = 3; // lines from the chosen word; each other word has one
 const SVG = "http://www.w3.org/2000/svg";
-
-// The places of the largest weights, largest first.
-/** @type {(row: number[], count: number) => number[]} */
-export const strongest = (row, count) => Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, count);
 
 // As many elements in a box as there are words.
 /** @type {<Tag extends "span" | "button">(box: Element, tag: Tag, words: string[]) => HTMLElementTagNameMap[Tag][]} */

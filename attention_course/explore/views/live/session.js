@@ -7,19 +7,26 @@ import { watchSurroundings } from "../parts/surroundings.js";
 import { makeChanges, tellCost, tellOff } from "./changes.js";
 import { nameOf, visible } from "./characters.js";
 import { without } from "./checks.js";
+import { listShown, makeChooser, weightsOf } from "./chooser.js";
 import { FOLDS } from "./chosen.js";
 import { makeEngine } from "./engine.js";
 import { makeFollow, tell } from "./follow.js";
 import { makeHeads } from "./heads.js";
 import { makeHost } from "./host.js";
 import { makeLink } from "./link.js";
+import { meanRow, tellLooks } from "./looks.js";
 import { drawModel } from "./model_picture.js";
 import { makeNext, makeWriting } from "./next.js";
 import { drawSymbol } from "./sampling.js";
 import { makeShare } from "./share.js";
 import { makeSliders } from "./sliders.js";
+import { makeSurprise } from "./surprise.js";
 import { makeText } from "./text.js";
 import { makeTokens } from "./tokens.js";
+
+const LEGEND = "Each row is a character, each column one that it may look at: the stronger a cell, the more it looked there. The chosen row is framed.";
+const DIAGONAL = " On the line, a character looks at itself.";
+const CHEATS = " This model was trained to read the next character instead of guessing it: right of the line. After the last there is none.";
 
 /** @type {(view: HTMLElement, data: ModelData, weights: string, chosen: Chosen) => ReturnType<Begin>} */
 export const start = (view, data, weights, chosen) => {
@@ -32,7 +39,7 @@ export const start = (view, data, weights, chosen) => {
   /** @type {Sight | null} */
   let sight = null;
   let sentence = 0; // the timer of the one to be said
-  let told = ""; // what was said last
+  let before = ""; // what was said last
   let heard = chosen.text; // the text of which it was said
 
   const written = () => runs.reduce((sum, count) => sum + count, 0);
@@ -46,23 +53,27 @@ export const start = (view, data, weights, chosen) => {
   const redraw = () => {
     if (!sight) return;
     const selected = followed(sight);
-    drawTokens(sight, selected);
+    const seen = looks(sight);
+    const shown = listShown(data.sizes, chosen);
+    drawTokens(sight, selected, meanRow(seen, shown, selected));
+    told.textContent = tellLooks(seen, data.sizes, chosen, selected, seen.keys);
+    drawSurprise(sight, selected);
     drawNext(sight, selected);
     showButtons();
-    follow(sight, selected);
-    const shown = heads.draw(looks(sight), selected);
+    if (isOpen("follow")) follow(sight, selected);
+    if (isOpen("heads")) heads.draw(seen, selected);
     cost.textContent = `${tellCost(data, sight)} ${tellOff(sight.changes, data.sizes.masked)}`.trim();
     repeatCost(sight);
     const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written: written(), writing: writing !== null };
-    view.explorer = { state, sight, weights: shown.map((one) => one.weights) };
+    view.explorer = { state, sight, get weights() { return shown.map((one) => weightsOf(seen, one)); } };
     clearTimeout(sentence); // one sentence for a whole word that is typed
     sentence = setTimeout(say, 700, sight);
   };
   const looks = (/** @type {Sight} */ { symbols, weights, changes: { heads, blocks, masked } }) => {
     const tokens = symbols.map((symbol) => visible(data.vocabulary[symbol]));
-    const legend = "Each row is a character, each column one that it may look at: the stronger a cell, the more it looked there. The chosen row is framed.";
+    const legend = `${LEGEND}${masked ? "" : DIAGONAL}${data.sizes.masked ? "" : CHEATS}`;
     const isOff = (/** @type {number} */ b, /** @type {number} */ h) => heads[b].includes(h) || blocks.includes(b);
-    return { queries: tokens, keys: tokens, weights, masked, legend, isOff, unit: "character" };
+    return { queries: tokens, keys: tokens, weights, masked, legend, isOff, unit: "character", diagonal: !masked };
   };
   const say = (/** @type {Sight} */ seen) => {
     const { symbols, lenses } = seen;
@@ -70,11 +81,12 @@ export const start = (view, data, weights, chosen) => {
     const selected = followed(seen);
     const logits = lenses[lenses.length - 1].subarray(selected * size, (selected + 1) * size);
     const after = nameOf(data.vocabulary[symbols[selected]]);
-    const next = `After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, seen)}`;
-    if (writing || next === told) return;
+    const where = tellLooks(looks(seen), data.sizes, chosen, selected, symbols.map((symbol) => nameOf(data.vocabulary[symbol])));
+    const next = `${where} After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, seen)}`;
+    if (writing || next === before) return;
     const wrote = written() && chosen.text !== heard ? `It wrote “${chosen.text.slice(-written())}”. ` : "";
-    if (told) said.textContent = wrote + next; // not of itself when the page opens
-    [told, heard] = [next, chosen.text];
+    if (before) said.textContent = wrote + next; // not of itself when the page opens
+    [before, heard] = [next, chosen.text];
   };
   const update = async () => {
     const symbols = Array.from(chosen.text, (character) => data.vocabulary.indexOf(character));
@@ -89,13 +101,14 @@ export const start = (view, data, weights, chosen) => {
     chosen.selected = text.length - 1;
     showText(text);
   };
-  const read = (/** @type {string} */ typed, /** @type {boolean} */ fits) => {
+  // What stands in the box, and as much of it as the model reads; nothing where it cannot.
+  const read = (/** @type {string} */ typed, /** @type {string | null} */ text) => {
     writing = null;
-    chosen.typed = typed;
-    if (fits) {
+    if (text !== null) {
       runs = [];
-      setText(typed);
+      [chosen.text, chosen.selected] = [text, text.length - 1];
     }
+    chosen.typed = typed;
     showButtons();
     update();
   };
@@ -136,8 +149,12 @@ export const start = (view, data, weights, chosen) => {
     update();
   };
 
+  const indexOf = (/** @type {keyof typeof FOLDS} */ name) => Object.keys(FOLDS).indexOf(name);
+  // Whether the reader sees what is in a fold that stands in the first.
+  const isOpen = (/** @type {keyof typeof FOLDS} */ name) =>
+    [indexOf("inside"), indexOf(name)].every((index) => chosen.open.includes(index));
   const fold = (/** @type {Element} */ parent, /** @type {keyof typeof FOLDS} */ name) => {
-    const index = Object.keys(FOLDS).indexOf(name);
+    const index = indexOf(name);
     const box = make(parent, "details", "course-live-section");
     make(box, "summary", "", FOLDS[name]);
     box.open = chosen.open.includes(index);
@@ -152,12 +169,16 @@ export const start = (view, data, weights, chosen) => {
   line.className = "course-live-line";
   const enable = makeWriting(line, { write, stop, takeBack });
   const showText = makeText(root, data, line, read);
+  make(root, "p", "course-live-heading", "Tap a letter: what does it look at?");
+  makeChooser(root, data.sizes, chosen, redraw);
   const drawTokens = makeTokens(root, data, select);
+  const told = make(root, "p", "course-live-looks");
+  const drawSurprise = makeSurprise(root, data);
   const cost = make(root, "p", "course-live-cost");
   const drawNext = makeNext(root, data, chosen.sampling);
   const inside = fold(root, "inside");
   makeSliders(fold(inside, "sampling"), chosen.sampling, data.vocabulary.length, data.steps, redraw);
-  const heads = makeHeads(fold(inside, "heads"), data.sizes, select, redraw, chosen);
+  const heads = makeHeads(fold(inside, "heads"), data.sizes, select, chosen);
   const follow = makeFollow(fold(inside, "follow"), data);
   const repeatCost = makeChanges(fold(inside, "changes"), data, chosen, update);
   makeShare(root, "live-model", () => {
@@ -166,7 +187,7 @@ export const start = (view, data, weights, chosen) => {
       text: chosen.text,
       link: makeLink(chosen, data),
       isLast: chosen.typed === chosen.text,
-      draw: seen && (() => drawModel(root, data, seen, followed(seen), chosen.sampling)),
+      draw: seen && (() => drawModel(root, data, seen, followed(seen), chosen.sampling, looks(seen), chosen)),
     };
   });
   const said = make(root, "p", "course-live-said");

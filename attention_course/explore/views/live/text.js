@@ -8,22 +8,22 @@ import { makeMenu } from "./controls.js";
 const MOST_UNKNOWN = 5; // unknown characters, of which there may be thousands
 
 // What is wrong with a text; nothing, where nothing is.
-/** @type {(text: string, data: Pick<ModelValues["data"], "vocabulary" | "limit">) => string} */
-export const complain = (text, { vocabulary, limit }) => {
+/** @type {(text: string, data: Pick<ModelValues["data"], "vocabulary">) => string} */
+export const complain = (text, { vocabulary }) => {
   const unknown = [...new Set(text)].filter((character) => !vocabulary.includes(character));
   // Each between marks that keep its direction from its neighbours.
   const told = unknown.slice(0, MOST_UNKNOWN).map((character) => `“\u2068${visible(character)}\u2069”`);
   const more = unknown.length - MOST_UNKNOWN;
   if (more > 0) told.push(`and ${more.toLocaleString("en")} ${more > 1 ? "others" : "other"}`);
   if (told.length) return `The model does not know ${told.join(", ")}`;
-  if (text.length > limit) return "The text is too long";
   return text ? "" : "The model needs at least one character";
 };
 
 let made = 0; // boxes, so far
 
-// Returns what puts a text into the box.
-/** @type {(parent: Element, data: ModelData, buttons: Element, take: (text: string, fits: boolean) => void) => (text: string) => void} */
+// Hands over what was typed, and as much of it as the model reads: its end, or nothing where it cannot be read. Returns
+// what puts a text into the box.
+/** @type {(parent: Element, data: ModelData, buttons: Element, take: (typed: string, text: string | null) => void) => (text: string) => void} */
 export const makeText = (parent, data, buttons, take) => {
   const box = make(parent, "div", "course-live-text");
   const label = make(box, "label");
@@ -45,21 +45,23 @@ export const makeText = (parent, data, buttons, take) => {
     area.value = index ? examples[index - 1] : area.value;
     check();
   });
+  const readable = () => area.value.slice(-data.limit);
   // The menu shows the example that stands in the box, so that after other words it can be chosen again.
   const tell = () => {
     const text = area.value;
-    const wrong = complain(text, data);
+    const wrong = complain(readable(), data);
     menu.selectedIndex = examples.indexOf(text) + 1;
     area.setAttribute("aria-invalid", String(wrong !== ""));
     count.textContent = `${text.length.toLocaleString("en")} of ${data.limit} characters. `;
-    const full = text.length === data.limit ? "The box is full: shorten the text to go on." : "";
+    const long = text.length > data.limit ? `The model reads the last ${data.limit}.` : "";
+    const full = text.length === data.limit ? "The box is full: shorten the text to go on." : long;
     const now = wrong ? `${wrong}: nothing below has changed.` : full;
     if (fault.textContent !== now) fault.textContent = now;
     return wrong === "";
   };
   const check = () => {
     const fits = tell();
-    take(area.value, fits);
+    take(area.value, fits ? readable() : null);
   };
   area.addEventListener("input", check);
   return (text) => {

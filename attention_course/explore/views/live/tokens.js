@@ -1,4 +1,4 @@
-// The characters as buttons: one is followed. The more of it is blue, the more bits it cost the model.
+// The characters as buttons: one is chosen, and the more of another is blue, the more the chosen one looks at it.
 
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
@@ -6,30 +6,15 @@ import { nameOf, visible } from "./characters.js";
 import { makeButton } from "./controls.js";
 import { moveInRows } from "./lists.js";
 
-const MOST = 8; // bits, of one that is all blue
-
-// How much of a character is blue, from 0 to 1.
-export const fill = (/** @type {number} */ bits) => Math.min(1, bits / MOST);
-
-const makeLegend = (/** @type {Element} */ parent) => {
-  const legend = make(parent, "p", "course-live-legend", "The more blue, the greater the surprise, in bits:");
-  for (const bits of [0, MOST / 2, MOST]) {
-    const swatch = make(make(legend, "span"), "i");
-    swatch.style.setProperty("--weight", String(fill(bits)));
-    swatch.after(bits < MOST ? String(bits) : `${bits} or more`);
-  }
-};
-
-/** @type {(parent: Element, data: ModelData, select: (token: number) => void) => (sight: Sight, selected: number) => void} */
+/** @type {(parent: Element, data: ModelData, select: (token: number) => void) => (sight: Sight, selected: number, row: number[]) => void} */
 export const makeTokens = (parent, data, select) => {
   const box = make(parent, "div", "course-live-tokens");
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", "characters: choose one to follow it");
-  makeLegend(parent);
+  box.setAttribute("aria-label", "characters: choose one to see what it looks at");
   /** @type {HTMLButtonElement[]} */
   const buttons = [];
   moveInRows(box, true);
-  return ({ symbols, bits }, selected) => {
+  return ({ symbols, bits, changes }, selected, row) => {
     while (buttons.length < symbols.length) {
       const token = buttons.length;
       buttons.push(makeButton(box, "", () => select(token)));
@@ -37,12 +22,14 @@ export const makeTokens = (parent, data, select) => {
     while (buttons.length > symbols.length) buttons.pop()?.remove();
     symbols.forEach((symbol, i) => {
       const cost = i ? `${bits[i - 1].toFixed(1)} bits` : "the first";
-      buttons[i].textContent = visible(data.vocabulary[symbol]);
-      buttons[i].title = cost;
-      buttons[i].setAttribute("aria-label", `${nameOf(data.vocabulary[symbol])}, character ${i + 1}, ${cost}`);
-      buttons[i].setAttribute("aria-pressed", String(i === selected));
-      buttons[i].tabIndex = i === selected ? 0 : -1;
-      buttons[i].style.setProperty("--weight", String(i ? fill(bits[i - 1]) : 0));
+      const button = buttons[i];
+      button.textContent = visible(data.vocabulary[symbol]);
+      button.title = `${(100 * row[i]).toFixed(1)}%`;
+      button.setAttribute("aria-label", `${nameOf(data.vocabulary[symbol])}, character ${i + 1}, ${cost}`);
+      button.setAttribute("aria-pressed", String(i === selected));
+      button.tabIndex = i === selected ? 0 : -1;
+      button.classList.toggle("course-live-later", changes.masked && i > selected);
+      button.style.setProperty("--weight", String(row[i]));
     });
   };
 };

@@ -4,11 +4,12 @@
 /** @import { Paper } from "./picture.js" */
 import { tellShare } from "./instead.js";
 import { softmax } from "./layers.js";
+import { strongest } from "./numbers.js";
 import { tellOut, tellRates } from "./omissions.js";
 import { drawPicture, LINE, MARGIN, SHOWN, WIDTH } from "./picture.js";
-import { strongest, STRONGEST } from "./rows.js";
+import { STRONGEST } from "./rows.js";
 
-const [PAD, GAP, BETWEEN, NAME] = [9, 6, 60, 110];
+const [PAD, SPACE, BETWEEN, NAME] = [9, 6, 60, 110];
 const HEIGHT = 30;
 
 // Where words stand, in as many rows as they need.
@@ -18,9 +19,9 @@ const place = (paper, words) => {
   paper.pen.font = paper.sans;
   const boxes = words.map((word) => {
     const width = paper.pen.measureText(word).width + 2 * PAD;
-    if (x > MARGIN && x + width > WIDTH - MARGIN) [x, paper.y] = [MARGIN, paper.y + HEIGHT + GAP];
+    if (x > MARGIN && x + width > WIDTH - MARGIN) [x, paper.y] = [MARGIN, paper.y + HEIGHT + SPACE];
     const box = { word, x, y: paper.y, width };
-    x += width + GAP;
+    x += width + SPACE;
     return box;
   });
   paper.y += HEIGHT;

@@ -4,12 +4,14 @@
 /** @import { Begin } from "./stage.js" */
 import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
+import { makeChooser } from "./chooser.js";
 import { enable, makeButton } from "./controls.js";
 import { makeHeads } from "./heads.js";
 import { makeHost } from "./host.js";
 import { makeInstead } from "./instead.js";
+import { strongest } from "./numbers.js";
 import { makeOmissions, tellOut, tellRates } from "./omissions.js";
-import { makeRows, strongest } from "./rows.js";
+import { makeRows } from "./rows.js";
 import { makeSentence } from "./sentence.js";
 import { makeShare } from "./share.js";
 import { makeTranslationEngine, noTranslatorChanges } from "./translation.js";
@@ -179,7 +181,8 @@ export const start = (view, data, weights, linked) => {
   const again = makeButton(line, "Take all back", () => takeBack(0));
   const maps = section("Where it looks: the weights of cross-attention", true);
   make(maps, "p", "", `Each row shows where the model looked to write that word. ${FROM}`);
-  const heads = makeHeads(maps, data.sizes, select, redraw, shown);
+  makeChooser(maps, data.sizes, shown, redraw);
+  const heads = makeHeads(maps, data.sizes, select, shown);
   const drawInstead = makeInstead(section("What else it could write", true), data, force);
   makeOmissions(section("Take something out of the model", tellOut(changes) !== ""), data, changes, (changed) => {
     acts++;

@@ -133,6 +133,16 @@ export const drawForbidden = (pen, at, allowed, colours) => {
   pen.globalAlpha = 1;
 };
 
+// Where each token looks at itself.
+/** @type {(pen: Pen, at: Place, colours: Colours) => void} */
+export const drawDiagonal = (pen, at, colours) => {
+  [pen.strokeStyle, pen.lineWidth] = [colours.gold, 1];
+  pen.beginPath();
+  pen.moveTo(at.left, at.top);
+  pen.lineTo(at.right, at.bottom);
+  pen.stroke();
+};
+
 /** @type {(pen: Pen, at: Place, colours: Colours) => void} */
 export const drawGrid = (pen, at, colours) => {
   pen.fillStyle = colours.quiet;
