@@ -24,8 +24,8 @@ def draw_text(text: str, row: Sequence[float], alt: str) -> str:
     x, y = (len(text) - 1) % ACROSS * WIDTH, (len(text) - 1) // ACROSS * HEIGHT
     frame = f'<rect x="{x + 1}" y="{y + 1}" width="{WIDTH - 2}" height="{HEIGHT - 2}" fill="none"'
     return (
-        f'<svg role="img" aria-label="{escape(alt)}" {size} fill="currentColor" font-size="15" '
-        f'font-family="monospace">{characters}{frame} stroke="currentColor" stroke-width="2"/></svg>'
+        f'<svg role="img" aria-label="{escape(alt)}" {size} fill="currentColor" font-size="15">'
+        f'<g font-family="monospace">{characters}</g>{frame} stroke="currentColor" stroke-width="2"/></svg>'
     )
 
 

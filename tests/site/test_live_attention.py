@@ -133,3 +133,16 @@ def test_maps_without_a_mask_show_where_a_character_looks_at_itself(show, traine
     page.locator(".course-live-choice select").select_option(label="trained without the mask")
     live.wait_for(model=1)
     assert "right of the line. After the last there is none." in legend.inner_text()
+
+
+def test_a_choice_of_head_is_reached_by_a_finger_and_in_forced_colours(open_model):
+    """Buttons of the size that a finger hits, and a chosen one that looks so without the page's colours."""
+    page, _ = open_model(width="phone", forced_colors="active")
+    boxes = page.locator(".course-live-chooser input").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).map((box) => Math.min(box.width, box.height))"
+    )
+    assert len(boxes) == 9 and min(boxes) >= 24
+    chosen = page.locator(".course-live-chooser input:checked + span").evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).fontWeight)"
+    )
+    assert chosen == ["700", "700"]

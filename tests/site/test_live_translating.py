@@ -19,7 +19,8 @@ def test_a_chosen_word_shows_where_the_model_looked(open_translator, model):
     live.wait_for(selected=6)
     lines = page.locator(".course-live-rows line")
     assert lines.count() == 3  # both sentences take two rows: others would run behind words
-    for block, head, row in (("block 1", "head 3", weights[0, 2, 6]), ("block 2", "all heads", weights[1, :, 6].mean(0))):
+    mean = weights[1, :, 6].mean(0)
+    for block, head, row in (("block 1", "head 3", weights[0, 2, 6]), ("block 2", "all heads", mean)):
         page.get_by_role("radio", name=block).check()
         page.get_by_role("radio", name=head).check()
         page.wait_for_timeout(100)
