@@ -135,7 +135,7 @@ engines: $(PUPPETEER)/.installed
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
 	@$(BIN)/python benchmarks/sweeps
 
-map: $(VENV)/.package ## write down anew, for the map on the front page, what each lesson says it takes and needs
+map: $(VENV)/.package ## write anew the front page's list of pages, from the contents and what the pages say they take
 	@$(BIN)/python tools/course_map.py
 
 odds: $(VENV)/.package ## run every notebook that changed ten times, and record how often each claim holds (an hour or two; PAGES=)

@@ -1,77 +1,79 @@
-"""Writes down, for the map and the list on the front page, what each lesson says of itself."""
+"""Writes the front page's list of the course, part by part, from the table of contents and what the pages say."""
 
-import json
 import re
+from math import ceil
 from pathlib import Path
 
 import nbformat
 import yaml
 
-RECORD = Path("attention_course/recorded/lessons.json")
 READING_AND_EXERCISES = re.compile(
     r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*|\*\*Time\*\* (\d+) minutes, and (\d+) for"
 )
-NEEDS = re.compile(r"You need\b(.*?)(?:Afterwards|\*\*You will|\n\n|\Z)", re.DOTALL)
-LINK = re.compile(r"\]\((\w+)\.ipynb\)")
-QUESTION = re.compile(r"(?m)^\*([^*].*?[.?])(?: .*)?\*$")
-
 FRONT_PAGE = Path("intro.ipynb")
-LISTED = re.compile(r"(?m)^- \[[^\]]*\]\(chapters/(\w+)\.ipynb\) – (.*)\n?")
+CELL = "parts"  # the id of the front page's cell that holds the list
+END_OF_FIRST_READING = "language_model"  # the reader builds the front page's model there
+EVENING = 90  # minutes
+HEAD = """## The parts
+
+**Bold**: a first reading, {lessons} lessons in {evenings}, up to the model on this page. *Italics*: optional pages \
+with proofs, variants and long measurements, {optional} more. An evening is an hour and a half, exercises included.
+"""
 
 
-def read_lesson(file, further):
-    """What the notebook of a lesson says: title, minutes with exercises, and the lessons that its needs link to."""
+def read_page(file):
+    """What a notebook says of itself: its file, its title, and its minutes with the exercises."""
     cells = nbformat.read(f"{file}.ipynb", as_version=4).cells
     text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    minutes, needs = READING_AND_EXERCISES.search(text), NEEDS.search(text)
-    if not minutes or not needs:
-        raise ValueError(f"{file} must say how long it takes and what a reader needs, as the other lessons do")
-    return {
-        "name": Path(file).name,
-        "title": text.splitlines()[0].removeprefix("# ").strip(),
-        "minutes": sum(int(part) for part in minutes.groups() if part),
-        "needs": LINK.findall(needs[1]),
-        "further": further,
-    }
+    minutes = READING_AND_EXERCISES.search(text)
+    if not minutes:
+        raise ValueError(f"{file} must say how long it takes, as the other pages do")
+    title = text.splitlines()[0].removeprefix("# ").strip()
+    return {"file": file, "title": title, "minutes": sum(int(part) for part in minutes.groups() if part)}
 
 
 def read_parts():
-    """The parts of the table of contents that hold lessons, in its order."""
+    """The parts of the table of contents that hold lessons, in its order; each lesson has its further pages."""
     parts = []
     for part in yaml.safe_load(Path("_toc.yml").read_text(encoding="utf-8"))["parts"]:
-        lessons = []
-        for chapter in part["chapters"]:
-            pages = [(chapter, False), *((section, True) for section in chapter.get("sections", []))]
-            files = [(page.get("file", ""), further) for page, further in pages]
-            lessons += [read_lesson(file, further) for file, further in files if file.startswith("chapters/")]
+        chapters = [chapter for chapter in part["chapters"] if chapter["file"].startswith("chapters/")]
+        lessons = [
+            read_page(chapter["file"]) | {"further": [read_page(page["file"]) for page in chapter.get("sections", [])]}
+            for chapter in chapters
+        ]
         if lessons:
             parts.append({"part": part["caption"], "lessons": lessons})
     return parts
 
 
 def write_list(parts):
-    """Bring the front page's list of lessons up to date; a lesson that is new in it is given its own question."""
-    page = nbformat.read(FRONT_PAGE, as_version=4)
-    cell = next(cell for cell in page.cells if LISTED.search(cell.source))
-    questions = dict(LISTED.findall(cell.source))
+    """The list as Markdown."""
     lessons = [lesson for part in parts for lesson in part["lessons"]]
-    lines = [
-        f"- [{title}](chapters/{name}.ipynb) – {questions.get(name) or question(name)}\n"
-        for name, title in ((lesson["name"], lesson["title"]) for lesson in lessons)
-    ]
-    start = LISTED.search(cell.source).start()
-    cell.source = cell.source[:start] + "".join(lines) + LISTED.sub("", cell.source[start:])
-    nbformat.write(page, FRONT_PAGE)
+    end = next(place for place, lesson in enumerate(lessons) if lesson["file"].endswith(f"/{END_OF_FIRST_READING}"))
+    first = lessons[: end + 1]
+    optional = [page for lesson in lessons for page in lesson["further"]]
+    lines = [HEAD.format(lessons=len(first), evenings=evenings(first), optional=evenings(optional))]
+    for part in parts:
+        lines.append(f"- {part['part']}, {evenings(part['lessons'])}")
+        for lesson in part["lessons"]:
+            title = f"**{link(lesson)}**" if lesson in first else link(lesson)
+            lines.append(f"  - {', '.join([title, *(f'*{link(page)}*' for page in lesson['further'])])}")
+    return "\n".join(lines)
 
 
-def question(name):
-    """The first sentence of the question that a lesson opens with."""
-    cells = nbformat.read(f"chapters/{name}.ipynb", as_version=4).cells
-    return QUESTION.search(cells[0].source)[1]
+def link(page):
+    """A page's title as a link."""
+    return f"[{page['title']}]({page['file']}.ipynb)"
+
+
+def evenings(pages):
+    """How long some pages take, in whole evenings."""
+    count = ceil(sum(page["minutes"] for page in pages) / EVENING)
+    return f"{count} evening{'s' if count > 1 else ''}"
 
 
 if __name__ == "__main__":
-    parts = read_parts()
-    RECORD.write_text(json.dumps({"parts": parts}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    write_list(parts)
-    print(f"{RECORD} and the list in {FRONT_PAGE} are as the lessons say")
+    page = nbformat.read(FRONT_PAGE, as_version=4)
+    next(cell for cell in page.cells if cell.id == CELL).source = write_list(read_parts())
+    nbformat.write(page, FRONT_PAGE)
+    print(f"the list in {FRONT_PAGE} is as the pages say")

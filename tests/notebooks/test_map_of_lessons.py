@@ -1,49 +1,95 @@
-"""The map on the front page says what the lessons say."""
+"""The front page's list, README's table, the exercises and the lists of limits are as the table of contents says."""
 
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
-from course_map import RECORD, read_lesson, read_parts
+import yaml
+from course_map import CELL, FRONT_PAGE, evenings, read_page, read_parts, write_list
+from lessons import FURTHER, IN_ORDER, IN_THE_NEW_FORM, IN_THE_OLD_FORM
 
-from attention_course import recorded
+from attention_course.exercises import CHAPTERS
+
+LESSON = re.compile(r"(?m)^\| \[([^\]]+)\]\((chapters/\w+)\.ipynb\) \| (.*) \|$")
+LINK = re.compile(r"\]\((chapters/\w+)\.ipynb\)")
 
 
-def test_the_map_is_as_the_lessons_say(root, monkeypatch):
+@pytest.fixture
+def in_the_course(root, monkeypatch):
     monkeypatch.chdir(root)
-    assert recorded.load("lessons")["parts"] == read_parts(), f"run `make map`: it writes {RECORD} anew"
 
 
-def test_every_lesson_is_on_the_map_and_in_the_list_below_it(root, chapter_names):
-    lessons = [lesson for part in recorded.load("lessons")["parts"] for lesson in part["lessons"]]
-    on_the_map = [(lesson["title"], f"chapters/{lesson['name']}.ipynb") for lesson in lessons]
-    assert {name for _, name in on_the_map} == chapter_names
-    cells = nbformat.read(root / "intro.ipynb", as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    listed = re.findall(r"(?m)^- \[([^\]]+)\]\((chapters/\w+\.ipynb)\) – ", text)
-    assert listed == on_the_map
+def test_the_front_pages_list_is_as_the_pages_say(in_the_course):
+    page = nbformat.read(FRONT_PAGE, as_version=4)
+    (listed,) = [cell.source for cell in page.cells if cell.id == CELL]
+    assert listed == write_list(read_parts()), "run `make map`: it writes the list anew"
+
+
+def test_readmes_table_has_every_page(in_the_course):
+    """Each lesson by its title, in the order of the contents, and beside its question the further pages in theirs."""
+    rows = LESSON.findall(Path("README.md").read_text(encoding="utf-8"))
+    told = [(title, file, LINK.findall(question)) for title, file, question in rows]
+    assert told == [
+        (lesson["title"], lesson["file"], [page["file"] for page in lesson["further"]])
+        for part in read_parts()
+        for lesson in part["lessons"]
+    ]
+
+
+def test_every_page_has_its_file_of_exercises():
+    assert list(CHAPTERS) == IN_ORDER
+
+
+def test_every_page_keeps_limits_or_is_known_not_to():
+    groups = [IN_THE_NEW_FORM, FURTHER, IN_THE_OLD_FORM]
+    assert sorted(name for group in groups for name in group) == sorted(IN_ORDER)
 
 
 @pytest.mark.parametrize(
-    ("line", "minutes", "needs"),
+    ("line", "minutes"),
     [
-        (
-            "**Reading about 40 minutes, exercises about 20.** You need [X](x.ipynb). Afterwards [Y](y)",
-            60,
-            ["x"],
-        ),
-        ("**Time** 50 minutes, and 5 for the exercises. **You need** [X](x.ipynb). **You will be able to**", 55, ["x"]),
+        ("**Reading about 40 minutes, exercises about 20.** You need [X](x.ipynb).", 60),
+        ("**Time** 50 minutes, and 5 for the exercises. **You need** [X](x.ipynb).", 55),
     ],
 )
-def test_what_a_lesson_says_is_read(tmp_path, line, minutes, needs):
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# Title\n\n{line}")])
-    nbformat.write(notebook, tmp_path / "lesson.ipynb")
-    lesson = read_lesson(str(tmp_path / "lesson"), False)
-    assert lesson == {"name": "lesson", "title": "Title", "minutes": minutes, "needs": needs, "further": False}
+def test_what_a_page_says_is_read(tmp_path, line, minutes):
+    file = write_page(tmp_path / "page", "Title", line)
+    assert read_page(file) == {"file": file, "title": "Title", "minutes": minutes}
 
 
-def test_a_lesson_that_does_not_say_is_refused(tmp_path):
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title\n\nYou need nothing.")])
-    nbformat.write(notebook, tmp_path / "lesson.ipynb")
+def test_a_page_that_does_not_say_is_refused(tmp_path):
     with pytest.raises(ValueError, match="how long"):
-        read_lesson(str(tmp_path / "lesson"), False)
+        read_page(write_page(tmp_path / "page", "Title", "You need nothing."))
+
+
+def test_the_list_of_a_small_course(tmp_path, monkeypatch):
+    """Its first reading is bold, its further pages stand in italics, and times are whole evenings."""
+    monkeypatch.chdir(tmp_path)
+    Path("chapters").mkdir()
+    minutes = {"a": 60, "more": 91, "language_model": 40, "last": 10}
+    for name, time in minutes.items():
+        write_page(Path("chapters", name), name.upper(), f"**Reading about {time} minutes, exercises about 0.**")
+    first = [{"file": "chapters/a", "sections": [{"file": "chapters/more"}]}, {"file": "chapters/language_model"}]
+    parts = [{"caption": "One", "chapters": first}, {"caption": "Two", "chapters": [{"file": "chapters/last"}]}]
+    parts.append({"caption": "Reference", "chapters": [{"file": "glossary"}]})
+    Path("_toc.yml").write_text(yaml.safe_dump({"parts": parts}))
+    head, *rest = write_list(read_parts()).split("\n- ", 1)
+    assert "a first reading, 2 lessons in 2 evenings, up" in head and "measurements, 2 evenings more" in head
+    assert rest[0] == (
+        "One, 2 evenings\n"
+        "  - **[A](chapters/a.ipynb)**, *[MORE](chapters/more.ipynb)*\n"
+        "  - **[LANGUAGE_MODEL](chapters/language_model.ipynb)**\n"
+        "- Two, 1 evening\n"
+        "  - [LAST](chapters/last.ipynb)"
+    )
+
+
+def test_an_evening_that_has_begun_counts():
+    assert [evenings([{"minutes": minutes}]) for minutes in (1, 90, 91)] == ["1 evening", "1 evening", "2 evenings"]
+
+
+def write_page(path, title, line):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# {title}\n\n{line}")])
+    nbformat.write(notebook, f"{path}.ipynb")
+    return str(path)

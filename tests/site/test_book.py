@@ -38,17 +38,12 @@ def button_links(book: Path) -> dict[str, str]:
 FRONT = """\
 Before [a link](other.ipynb) in a sentence.
 
-[**Start here**](other.ipynb)
-
-[Not a second button](other.ipynb)
-
-- [**Run**](other.ipynb) it
-- [**Teach**](other.ipynb) with it
+[Start here](other.ipynb), or [run the first notebook](other.ipynb).
 """
 
 
 def front_page(book: Path, url: str) -> Path:
-    """A built book of two pages, published or not, whose first has a button and doors."""
+    """A built book of two pages, published or not, whose first has a link to run the other."""
     publish_from(book, url)
     shutil.copy(book / "page.ipynb", book / "other.ipynb")
     (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n  - file: other\n")
@@ -85,20 +80,19 @@ def test_buttons_lead_to_the_published_repository(published):
     }
 
 
-def test_the_front_page_has_a_button_and_doors(unpublished):
-    """Before publication the door to running leads to a page with its buttons."""
-    page = first_page(unpublished)
-    assert [button.get_text(strip=True) for button in page.select(".course-front .course-start")] == ["Start here"]
-    doors = page.select(".course-front .course-doors li")
-    assert [door.get_text(" ", strip=True) for door in doors] == ["Run it", "Teach with it"]
-    assert [door.a["href"] for door in doors] == ["other.html", "other.html"]
+def test_before_publication_the_link_to_run_leads_to_a_page(unpublished):
+    """Where the notebook can be downloaded; nothing is said of Colab."""
+    start, run = first_page(unpublished).select("p:-soup-contains('Start here') a")
+    assert (run.get_text(), run["href"]) == ("run the first notebook", "other.html")
+    assert start["href"] == "other.html"
 
 
-def test_the_door_to_running_leads_into_colab(published):
-    """Once there is an address, with the notebook that the door names."""
-    run, teach = [door.a["href"] for door in first_page(published).select(".course-doors li")]
-    assert run == "https://colab.research.google.com/github/someone/course/blob/main/other.ipynb"
-    assert teach == "other.html"
+def test_the_link_to_run_leads_into_colab(published):
+    """Once there is an address, with the notebook that the link names."""
+    start, run = first_page(published).select("p:-soup-contains('Start here') a")
+    colab = "https://colab.research.google.com/github/someone/course/blob/main/other.ipynb"
+    assert (run.get_text(), run["href"]) == ("run the first notebook in Colab", colab)
+    assert (start.get_text(), start["href"]) == ("Start here", "other.html")
 
 
 SLIDER = """

@@ -47,12 +47,6 @@ def book(tmp_path_factory):
     return book
 
 
-def test_a_first_page_without_a_button_has_no_doors(book):
-    """A lesson that is built alone: its first list is of claims."""
-    assert html(book, "page").select("ul.claims")
-    assert html(book, "page").select(".course-front, .course-doors") == []
-
-
 def test_claims_are_lists_between_what_else_is_printed(book):
     first, second = html(book, "page").select(".cell_output")
     said = [block.get_text().strip("\n") for block in first.select("ul.claims, pre")]
