@@ -77,7 +77,7 @@ def folder(tmp_path_factory):
     book = make_book(tmp_path_factory.mktemp("checks"))
     text, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
     show = "from IPython.display import HTML\nprint('the output')\n"
-    link = show + "HTML('<a id=\"inside\" href=\"#a-page\">a link in it</a>')"
+    link = show + 'HTML(\'<a id="inside" href="#a-page">a link in it</a>\')'
     write_cells(
         book,
         text(f"# A page\n\nProse that asks.\n\n{CHOICE}"),
