@@ -1,5 +1,5 @@
-// Run in a page whose folds are as they were, and where nothing is covered: where the exercises begin and where the
-// first picture ends, in pixels from the top of the page; null where there are none.
+// Run in a page before anything is opened: where the exercises begin and where the first picture ends, in pixels from
+// the top of the page; null where there are none.
 () => {
   const top = (element) => element && element.getBoundingClientRect().top + scrollY;
   const pictures = [...document.querySelectorAll(".bd-article .cell_output :is(img, svg, .course-explorer)")];

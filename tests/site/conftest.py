@@ -122,8 +122,8 @@ def visit(open_page, origin: str):
     def visit(page_name: str, scheme: str, width: str) -> Visit:
         tab = open_page(f"{origin}/{page_name}", scheme, width)
         page = tab.page
-        page.evaluate(UNCOVER)
         as_opened = page.evaluate(AS_OPENED)
+        page.evaluate(UNCOVER)
         page.evaluate(OPEN_FOLDS)
         on_a_phone = width == "phone"
         seen = page.evaluate(MEASURE) | {

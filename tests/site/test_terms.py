@@ -72,6 +72,8 @@ softmax = mask
 
 </details>
 
+## What is not covered
+
 <details><summary>A proof</summary>
 
 The softmax again.
@@ -259,7 +261,7 @@ def test_by_mouse(show):
         button.click()
         assert shown(page) == []
     button.click()
-    page.get_by_role("heading").click()
+    page.get_by_role("heading").first.click()
     expect(button).to_be_focused()
     assert shown(page) == []
 

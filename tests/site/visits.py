@@ -64,7 +64,7 @@ class Visit:
     """What a browser saw on one page.
 
     Attributes:
-        as_opened: Where the exercises begin and the first picture ends, in pixels, before a fold is opened.
+        as_opened: Where the exercises begin and the first picture ends, in pixels, before anything is opened.
         off_screen: What is meant to be read and cannot be, by kind.
         wide_code: How many boxes of code or of printed results scroll sideways.
         wrapped: For each line of code that wraps: its spaces, and where its second row starts.
