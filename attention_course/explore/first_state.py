@@ -78,6 +78,7 @@ def draw_layers(weights, queries, keys, gold, alt, layer: int = 0, head: int = 0
     names = [f"layer {i}, head {j}" if layers > 1 or layer else f"head {j}" for i, j in numbers]
     named = len(numbers) > 1 or layer or head
     columns = 4 if 1 in (layers, heads) else heads
+    faint &= weights.size <= MANY  # as many cells with a shade of their own would be megabytes
     return draw_maps(weights.reshape(-1, *shape), queries, keys, gold, alt, names if named else (), columns, faint)
 
 
