@@ -36,7 +36,7 @@ def test_a_claim_that_does_not_hold_is_shown_and_named_in_every_build(book):
         assert status == 0
         assert executed == expected
         assert "(1 in all):\n  chapters/two.ipynb, cell 3: one is two\n" in output
-    assert "✗</span> not so in this run: one is two" in book.page("two")
+    assert "✗ </span>not so in this run: one is two" in book.page("two")
     write_chapter(book.folder, "two")
     status, output, _ = book.build()
     assert status == 0
