@@ -116,15 +116,15 @@ def test_a_click_opens_a_map_and_a_button_leads_back(show):
 
 
 def test_faint_weights_are_shown_at_will(show):
-    """A weight has then the colour that its square root has else: 0.01 that of 0.1."""
-    mounted = Mounted(show(explore(torch.tensor([[[0.01, 0.1, *[0.89 / 23] * 23]] * 25] * 2))))
+    """A weight has then the colour that its square root has else: 0.01 that of 0.1. (Names do not fit on such maps.)"""
+    mounted = Mounted(show(explore(torch.tensor([[[0.01, 0.1, 0.3, *[0.59 / 57] * 57]] * 60] * 2))))
 
     def colour(key):
         return np.array(
             maps_of(mounted).first.evaluate(
                 """(canvas, key) => {
-                  const [size, ratio] = [(canvas.width / devicePixelRatio - 3) / 25, devicePixelRatio];
-                  const [x, y] = [(1 + (key + 0.5) * size) * ratio, (1 + 12.5 * size) * ratio];
+                  const [size, ratio] = [(canvas.width / devicePixelRatio - 3) / 60, devicePixelRatio];
+                  const [x, y] = [(1 + (key + 0.5) * size) * ratio, (1 + 30.5 * size) * ratio];
                   return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data.slice(0, 3)];
                 }""",
                 key,
