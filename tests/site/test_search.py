@@ -26,7 +26,7 @@ ANSWERS = [
     ("online softmax", "glossary.html#term-online-softmax", 1),
     ("what is a logit", "glossary.html#term-logit", 1),
     ("MLA", "chapters/flash.html#the-ledger-of-the-cache", 1),
-    ("ALiBi slopes", "chapters/positions.html#alibi-near-is-better", 1),
+    ("ALiBi slopes", "chapters/positions.html#alibi-a-slope-over-the-distance", 1),
     ("grouped query atention", "glossary.html#term-grouped-query-attention", 1),
     ("perfor", "chapters/efficient.html#performer-softmax-estimated", 1),
 ]
