@@ -1,8 +1,12 @@
 """Models that the course has trained and recorded: minutes of training, loaded in a moment."""
 
+from torch import nn
+
 from attention_course import half, recorded
+from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
+from attention_course.tasks import translation
 
 
 def load_character_model(trained: str = "causal") -> tuple[CausalLanguageModel, str]:
@@ -39,3 +43,42 @@ def make_character_model(n_symbols: int, settings: dict) -> CausalLanguageModel:
     """
     sizes = [settings[name] for name in ("d_model", "n_heads", "n_layers")]
     return CausalLanguageModel(n_symbols, *sizes, attention=RotaryAttention())
+
+
+def load_translator(steps: int = 300) -> EncoderDecoder:
+    """A translator of the sentences of `tasks.translation`, with two blocks in its encoder and two in its decoder.
+
+    `recorded.load("translator")["settings"]` says how it was trained, and `["models"][str(steps)]` its loss on held-out
+    sentences, in nats a word, and the share of them that it translates without a mistake.
+
+    Args:
+        steps: 300, the end of its training; or 100, where the same training had come when a third of it was over.
+
+    Returns:
+        The model, in evaluation mode. Its symbols are those of `translation.VOCABULARY`.
+
+    Raises:
+        ValueError: If there is no record after so many steps.
+    """
+    record = recorded.load("translator")
+    known = [int(recorded_steps) for recorded_steps in record["models"]]
+    if steps not in known:
+        raise ValueError(f"steps must be one of {known}, got {steps!r}")
+    model = make_translator(record["settings"])
+    half.unpack(record["models"][str(steps)], translator_parts(model))
+    return model.eval()
+
+
+def make_translator(settings: dict) -> EncoderDecoder:
+    """The same, untrained.
+
+    Args:
+        settings: `d_model`, `n_heads` and `n_layers`; what else there is has to do with the training.
+    """
+    sizes = [settings[name] for name in ("d_model", "n_heads", "n_layers")]
+    return EncoderDecoder(len(translation.VOCABULARY), *sizes, pad=translation.PAD)
+
+
+def translator_parts(model: EncoderDecoder) -> nn.ModuleList:
+    """All that it learns, once: in the model itself the one embedding has two names."""
+    return nn.ModuleList([model.embedding, model.encoder, model.decoder, model.logits])

@@ -4,8 +4,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention_course import recorded
-from attention_course.checkpoints import load_character_model
+from attention_course import recorded, training
+from attention_course.checkpoints import load_character_model, load_translator, make_translator, translator_parts
+from attention_course.decoding import cut_after
+from attention_course.tasks import translation
 
 WINDOW = 128
 
@@ -53,3 +55,42 @@ def test_the_other_one_cheats():
 def test_an_unknown_model_is_refused():
     with pytest.raises(ValueError, match=r"trained must be one of \['causal', 'unmasked'\], got 'other'"):
         load_character_model("other")
+
+
+@pytest.mark.parametrize("steps", [100, 300])
+def test_the_translator_is_as_good_as_the_record_says(steps):
+    """Its loss, and the share of sentences without a mistake, on the held-out sentences that the settings name."""
+    record = recorded.load("translator")
+    model = load_translator(steps)
+    assert not model.training
+    seed = torch.Generator().manual_seed(record["settings"]["test_seed"])
+    pairs = translation.translation_pairs(record["settings"]["test_sentences"], seed)
+    with torch.no_grad():
+        loss = training.sequence_loss(model, pairs, pad=translation.PAD).item()
+    assert loss == pytest.approx(record["models"][str(steps)]["loss"], abs=1e-3)
+    written = cut_after(model.generate(pairs.source, translation.N_TARGET), translation.END, translation.PAD)
+    exact = training.accuracy(written, pairs.target)["sequences"]
+    assert exact == pytest.approx(record["models"][str(steps)]["exact"], abs=0.01)
+
+
+def test_translators_are_of_one_training_and_small_enough_to_travel():
+    record = recorded.load("translator")
+    assert list(record["models"]) == ["100", "300"]
+    assert record["models"]["100"]["exact"] < 0.5 < 0.97 < record["models"]["300"]["exact"]
+    assert sum(len(model["weights"]) for model in record["models"].values()) < 1_400_000
+
+
+def test_the_translator_still_has_the_words_it_learned():
+    assert tuple(recorded.load("translator")["vocabulary"]) == translation.VOCABULARY
+
+
+def test_the_parts_of_a_translator_hold_each_parameter_once():
+    model = make_translator(recorded.load("translator")["settings"])
+    parts = list(translator_parts(model).parameters())
+    assert {id(part) for part in parts} == {id(parameter) for parameter in model.parameters()}
+    assert sum(value.numel() for value in translator_parts(model).state_dict().values()) == sum(map(torch.numel, parts))
+
+
+def test_the_translator_after_other_steps_is_refused():
+    with pytest.raises(ValueError, match=r"steps must be one of \[100, 300\], got 200"):
+        load_translator(200)
