@@ -4,6 +4,7 @@ from attention_course.diagrams.bottleneck import attention_step, encoder_decoder
 from attention_course.diagrams.built_so_far import built_so_far
 from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.circuits import head_scores, induction_circuit, score_paths
+from attention_course.diagrams.cross_attention import three_attentions
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.diagrams.generation import beam_tree, cut_distribution
@@ -64,6 +65,7 @@ __all__ = [
     "score_spread",
     "shared_heads",
     "softmax_directions",
+    "three_attentions",
     "three_shapes",
     "training_loop",
     "transformer_block",

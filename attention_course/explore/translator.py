@@ -101,5 +101,6 @@ def _first_state(
     _, weights = model(source, source.new_tensor([written]), need_weights=True)
     translation = [vocabulary[symbol] for symbol in written]
     mean = weights[-1][0].mean(0, keepdim=True).float().cpu().numpy()
-    maps = draw_maps(mean, translation, words, None, alt)
+    rows = [f"after {read} → {word}" for read, word in zip(["start", *translation], translation, strict=False)]
+    maps = draw_maps(mean, rows, words, None, alt)
     return f"<p>“{escape(' '.join(words))}” is translated as “{escape(' '.join(translation))}”.</p>{maps}"
