@@ -1,5 +1,6 @@
 """How the live model writes: greedily, by chance, on and on, and until it is stopped."""
 
+import pytest
 from live_models import LIMIT, TEXT, encode, until
 
 
@@ -143,6 +144,17 @@ def test_at_temperature_0_the_likeliest_is_written(open_model, trained):
     page.get_by_role("button", name="Let it write").click()
     greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
     live.wait_for(text="".join(vocabulary[symbol] for symbol in greedy), writing=False)
+
+
+def test_the_temperature_ends_where_what_is_written_is_noise(open_model):
+    """A link from when the slider went further is read as its end."""
+    page, live = open_model()
+    live.press("temperature", "End")
+    assert live.output("temperature") == "2.5"
+    live.press("temperature", "ArrowLeft")
+    page.evaluate("location.hash = '#live=a&temperature=10'")
+    live.wait_for(text="a")
+    assert live.state["temperature"] == pytest.approx(2.5, abs=0.001)
 
 
 def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):

@@ -8,13 +8,18 @@ export const LARGEST_SEED = 2 ** 32 - 1;
 
 export const TOP_P = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 
+const HOTTEST = 2.5; // beyond, what is written is noise
+
+/** @type {(steps: Steps) => number} */
+const highest = ({ high, decade }) => Math.min(high, Math.round(Math.log10(HOTTEST) * decade));
+
 // The temperature of a step of its slider. Below the lowest stands 0: the likeliest symbol, always.
 /** @type {(step: number, steps: Steps) => number} */
 export const degrees = (step, { low, decade }) => (step < low ? 0 : Math.max(0.05, 10 ** (step / decade)));
 
 /** @type {(temperature: number, steps: Steps) => number} */
-export const stepOf = (temperature, { low, high, decade }) =>
-  Math.min(high, Math.max(low - 1, Math.round(Math.log10(temperature) * decade)));
+export const stepOf = (temperature, steps) =>
+  Math.min(highest(steps), Math.max(steps.low - 1, Math.round(Math.log10(temperature) * steps.decade)));
 
 // `set` takes a step, and returns what to say of it.
 /** @type {(parent: Element, name: string, low: number, high: number, start: number, set: (step: number) => string) => void} */
@@ -40,7 +45,7 @@ const EXPLAINED =
 /** @type {(parent: Element, sampling: Sampling, size: number, steps: Steps, change: () => void) => void} */
 export const makeSliders = (parent, sampling, size, steps, change) => {
   const box = make(parent, "div", "course-explorer-controls");
-  makeSlider(box, "temperature", steps.low - 1, steps.high, stepOf(sampling.temperature, steps), (step) => {
+  makeSlider(box, "temperature", steps.low - 1, highest(steps), stepOf(sampling.temperature, steps), (step) => {
     sampling.temperature = degrees(step, steps);
     return sampling.temperature ? String(Number(sampling.temperature.toPrecision(3))) : "0: the likeliest";
   });
