@@ -7,6 +7,7 @@ from attention_course.diagrams.circuits import head_scores, induction_circuit, s
 from attention_course.diagrams.cross_attention import three_attentions
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
+from attention_course.diagrams.flash import two_memories
 from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
 from attention_course.diagrams.language_model import next_symbols
@@ -69,6 +70,7 @@ __all__ = [
     "three_shapes",
     "training_loop",
     "transformer_block",
+    "two_memories",
     "warm_up_table",
     "when_to_ask",
     "where_positions_enter",

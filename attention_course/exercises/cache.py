@@ -302,4 +302,68 @@ STEP = Exercise(
 )
 
 
-EXERCISES = (KEPT, WRITE, STEP)
+# --- the cache of a model that mixes windows with full blocks --------------------------------------
+
+
+def cache_bytes(n_tokens, n_blocks, every, window, n_kv_heads, d_head, bytes_per_number):
+    full = n_blocks // every
+    held = full * n_tokens + (n_blocks - full) * min(window, n_tokens)
+    return 2 * held * n_kv_heads * d_head * bytes_per_number
+
+
+def _cache_inputs(size, generator):
+    every, window = (1, 2, 3, 4)[size % 4], 10 * size
+    n_tokens = integer(5, window - 1, generator) if size % 2 else integer(window + 1, 2 * window, generator)
+    n_blocks, n_kv_heads, d_head = every * integer(1, 4, generator), integer(1, 8, generator), integer(2, 9, generator)
+    return n_tokens, n_blocks, every, window, n_kv_heads, d_head, (1, 2, 4, 8)[integer(0, 3, generator)]
+
+
+def _per_held(held):
+    def wrong(n_tokens, n_blocks, every, window, n_kv_heads, d_head, bytes_per_number):
+        return 2 * held(n_tokens, n_blocks, n_blocks // every, window) * n_kv_heads * d_head * bytes_per_number
+
+    return wrong
+
+
+CACHE_BYTES = Exercise(
+    "cache.cache_bytes",
+    cache_bytes,
+    _cache_inputs,
+    (
+        Misconception(
+            "all blocks hold everything",
+            _per_held(lambda n_tokens, n_blocks, full, window: n_blocks * n_tokens),
+            "Every block is counted with all tokens. A block with a window never looks further back, and forgets.",
+        ),
+        Misconception(
+            "all blocks forget",
+            _per_held(lambda n_tokens, n_blocks, full, window: n_blocks * min(window, n_tokens)),
+            "Every block is counted with its window. Some of them see everything, and those fill the memory.",
+        ),
+        Misconception(
+            "window always full",
+            _per_held(lambda n_tokens, n_blocks, full, window: full * n_tokens + (n_blocks - full) * window),
+            "A text shorter than the window does not fill it.",
+        ),
+        Misconception(
+            "kinds of blocks exchanged",
+            _per_held(
+                lambda n_tokens, n_blocks, full, window: (n_blocks - full) * n_tokens + full * min(window, n_tokens)
+            ),
+            "The two kinds are exchanged: one block in `every` sees everything, the others have the window.",
+        ),
+        Misconception(
+            "keys only",
+            lambda *arguments: cache_bytes(*arguments) // 2,
+            "Half of it is missing: a block keeps keys and values.",
+        ),
+        Misconception(
+            "one block of each kind",
+            _per_held(lambda n_tokens, n_blocks, full, window: n_tokens + min(window, n_tokens)),
+            "You counted one block of each kind. How many of each are there?",
+        ),
+    ),
+)
+
+
+EXERCISES = (KEPT, WRITE, STEP, CACHE_BYTES)

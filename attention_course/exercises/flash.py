@@ -1,9 +1,9 @@
-"""Exercises of the chapter on exact attention without the matrix."""
+"""Exercises of the lesson "Attention without the matrix"."""
 
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.drawing import normal
 
 # --- one step of the online softmax ---------------------------------------------------------
 
@@ -110,306 +110,92 @@ ONLINE = Exercise(
 )
 
 
-# --- merging two partial results --------------------------------------------------------------
+# --- all queries: one running maximum each ---------------------------------------------------
 
 
-def merge(output_a, log_sum_a, output_b, log_sum_b):
-    log_sum = torch.logaddexp(log_sum_a, log_sum_b)
-    share_a, share_b = (log_sum_a - log_sum).exp()[:, None], (log_sum_b - log_sum).exp()[:, None]
-    return share_a * output_a + share_b * output_b, log_sum
+def _attended(scores, values, tile, largest_of, *, rescale_total=True, rescale_output=True, summed=None):
+    """Attention in tiles of keys; `largest_of(largest, tile)` is the new maximum."""
+    summed = summed or (lambda weights: weights.sum(-1, keepdim=True))
+    largest = scores.new_full((len(scores), 1), -torch.inf)
+    total = output = scores.new_zeros(())
+    for s, v in zip(scores.split(tile, dim=1), values.split(tile), strict=True):
+        new_largest = largest_of(largest, s)
+        factor, weights = (largest - new_largest).exp(), (s - new_largest).exp()
+        total = (factor * total if rescale_total else total) + summed(weights)
+        output = (factor * output if rescale_output else output) + weights @ v
+        largest = new_largest
+    return output / total
 
 
-def _merge_inputs(size, generator):
-    n_queries, level = size - 1, (0.0, 120.0, -120.0)[size % 3]  # e to the 120 is infinite in float32
-    parts = []
-    for n_keys in (size, size + 2):
-        scores = normal(generator, n_queries, n_keys) + level
-        parts += [scores.softmax(-1) @ normal(generator, n_keys, size + 3), scores.logsumexp(-1)]
-    return tuple(parts)
+def _own(largest, s):
+    return torch.maximum(largest, s.amax(-1, keepdim=True))
 
 
-def _merged(shares, log_sum):
-    """A wrong merge from the shares of a and b, `(n_queries,)` or numbers, and a log-sum-exp."""
-
-    def wrong(output_a, log_sum_a, output_b, log_sum_b):
-        share_a, share_b = (torch.as_tensor(share)[..., None] for share in shares(log_sum_a, log_sum_b))
-        return share_a * output_a + share_b * output_b, log_sum(log_sum_a, log_sum_b)
-
-    return wrong
+def attend(scores, values, tile):
+    return _attended(scores, values, tile, _own)
 
 
-def _right_shares(a, b):
-    return (a - torch.logaddexp(a, b)).exp(), (b - torch.logaddexp(a, b)).exp()
+def _for_all(scores, values, tile):
+    """Handed out to be mended."""
+    return _attended(scores, values, tile, lambda largest, s: torch.maximum(largest, s.max()))
 
 
-MERGE = Exercise(
-    "flash.merge",
-    merge,
-    _merge_inputs,
+def _attend_inputs(size, generator):
+    """One query's scores rise from tile to tile, another's fall from far above, a third's rise far."""
+    n_queries, tile = (4, 3, 1)[size % 3], size // 2
+    n_keys = 3 * tile + size % 2
+    level = torch.tensor([0.0, 200.0, -200.0, 0.0])[:n_queries, None]
+    step = torch.tensor([1.0, -60.0, 100.0, -1.0])[:n_queries, None] * (torch.arange(n_keys) // tile)
+    return normal(generator, n_queries, n_keys) + level + step, normal(generator, n_keys, size + 1), tile
+
+
+ATTEND = Exercise(
+    "flash.attend",
+    attend,
+    _attend_inputs,
     (
         Misconception(
-            "plain mean",
-            _merged(lambda a, b: (0.5, 0.5), torch.logaddexp),
-            "The outputs were averaged evenly. A part whose keys score higher must count for more: how much, its "
-            "log-sum-exp tells.",
+            "maximum of the tile only",
+            lambda *arguments: _attended(*arguments, lambda largest, s: s.amax(-1, keepdim=True)),
+            "Each query has a maximum of its own now, but it is that of the tile: where scores fall, the factors "
+            "exceed 1 and overflow. The maximum must run.",
         ),
         Misconception(
-            "outputs added",
-            _merged(lambda a, b: (1.0, 1.0), torch.logaddexp),
-            "The outputs were added. Each is already divided by its own sum, so the weights of the result add up to 2.",
+            "maximum of the first tile",
+            lambda *arguments: _attended(
+                *arguments, lambda largest, s: torch.where(largest.isinf(), s.amax(-1, keepdim=True), largest)
+            ),
+            "Each query keeps the maximum of its first tile. A much larger score that comes later overflows.",
         ),
         Misconception(
-            "log-sum-exps added",
-            _merged(_right_shares, torch.add),
-            "The output is right, but you added the log-sum-exps. Adding logarithms multiplies what is inside; here "
-            "the sums must be added.",
+            "no maximum",
+            lambda scores, values, tile: scores.exp() @ values / scores.exp().sum(-1, keepdim=True),
+            "Without a maximum the exponentials of large scores overflow.",
         ),
         Misconception(
-            "larger log-sum-exp",
-            _merged(_right_shares, torch.maximum),
-            "The output is right, but you kept the larger log-sum-exp: the other part's keys are missing from it.",
+            "smallest of the queries",
+            lambda *arguments: _attended(
+                *arguments, lambda largest, s: torch.maximum(largest, s.amax(-1, keepdim=True).amin())
+            ),
+            "This is still one number for all queries. Each needs the largest of its own scores.",
         ),
         Misconception(
-            "shares by the logarithms",
-            _merged(lambda a, b: (a / (a + b), b / (a + b)), torch.logaddexp),
-            "You weighed the parts by their log-sum-exps. Those are logarithms: undo the logarithm before you compare.",
+            "output not rescaled",
+            lambda *arguments: _attended(*arguments, _own, rescale_output=False),
+            "The maximum is right now. The output must be multiplied by the factor as the sum is.",
         ),
         Misconception(
-            "shares exchanged",
-            _merged(lambda a, b: _right_shares(b, a), torch.logaddexp),
-            "The two shares are exchanged: the part with the larger log-sum-exp counts for less.",
+            "sum not rescaled",
+            lambda *arguments: _attended(*arguments, _own, rescale_total=False),
+            "The maximum is right now. The sum must be multiplied by the factor as the output is.",
         ),
         Misconception(
-            "overflow",
-            _merged(lambda a, b: (a.exp() / (a.exp() + b.exp()), b.exp() / (a.exp() + b.exp())), torch.logaddexp),
-            "Right on paper, but the exponential of a log-sum-exp overflows where the scores are large. Only "
-            "differences of two log-sum-exps may go into an exponential.",
+            "summed over all queries",
+            lambda *arguments: _attended(*arguments, _own, summed=torch.sum),
+            "The maximum is right now. Each query divides by its own sum, not by that of all queries.",
         ),
     ),
+    given=_for_all,
 )
 
-
-# --- the gradient of a tile of scores -----------------------------------------------------------
-
-
-def grad_scores(scores, value, log_sum, output, grad_output):
-    weights = (scores - log_sum[:, None]).exp()
-    correction = (grad_output * output).sum(-1, keepdim=True)
-    return weights * (grad_output @ value.T - correction)
-
-
-def _grad_inputs(size, generator):
-    """One tile of scores, and the log-sum-exp and the output over all keys, of which the tile has some."""
-    n_queries, d_v = size + 1, size + 2
-    scores, value = normal(generator, n_queries, 2 * size + 1), normal(generator, 2 * size + 1, d_v)
-    output, grad_output = scores.softmax(-1) @ value, normal(generator, n_queries, d_v)
-    return scores[:, :size], value[:size], scores.logsumexp(-1), output, grad_output
-
-
-def _with_correction(correction):
-    def wrong(scores, value, log_sum, output, grad_output):
-        weights, grad_weights = (scores - log_sum[:, None]).exp(), grad_output @ value.T
-        return weights * (grad_weights - correction(weights, grad_weights, output, grad_output))
-
-    return wrong
-
-
-def _tile_softmax(scores, value, log_sum, output, grad_output):
-    correction = (grad_output * output).sum(-1, keepdim=True)
-    return scores.softmax(-1) * (grad_output @ value.T - correction)
-
-
-def _late_correction(scores, value, log_sum, output, grad_output):
-    weights = (scores - log_sum[:, None]).exp()
-    return weights * (grad_output @ value.T) - (grad_output * output).sum(-1, keepdim=True)
-
-
-GRAD_SCORES = Exercise(
-    "flash.grad_scores",
-    grad_scores,
-    _grad_inputs,
-    (
-        Misconception(
-            "no correction",
-            _with_correction(lambda weights, grad_weights, output, grad_output: 0.0),
-            "This is the gradient as if a weight depended on its own score only. Raising a score lowers all the "
-            "other weights of its query: the term D is missing.",
-        ),
-        Misconception(
-            "correction from the tile",
-            _with_correction(lambda weights, grad_weights, *_: (weights * grad_weights).sum(-1, keepdim=True)),
-            "Your D sums over the keys of this tile. It must run over all the keys of the row, which you do not "
-            "have; the output, which you have, was made from all of them.",
-        ),
-        Misconception(
-            "weights normalised within the tile",
-            _tile_softmax,
-            "You took a softmax over the tile, so that its weights add up to 1. They add up to the tile's share; "
-            "the log-sum-exp of the whole row is what to subtract.",
-        ),
-        Misconception(
-            "mean over the features",
-            _with_correction(lambda weights, grad_weights, output, grad: (grad * output).mean(-1, keepdim=True)),
-            "You took the mean over the features. D is a dot product of two rows: a sum.",
-        ),
-        Misconception(
-            "correction added",
-            _with_correction(lambda weights, grad_weights, output, grad: -(grad * output).sum(-1, keepdim=True)),
-            "D was added. Over a whole row the gradients of the scores must sum to 0, because raising all the scores "
-            "alike changes no weight.",
-        ),
-        Misconception(
-            "correction outside",
-            _late_correction,
-            "D was subtracted after the multiplication by the weights. It is weighted too: a key without weight gets "
-            "no gradient.",
-        ),
-    ),
-)
-
-
-# --- tiles that a causal mask lets you skip ------------------------------------------------------
-
-
-def skipped_tiles(n_tokens, rows, columns):
-    skipped = 0
-    for row in range(0, n_tokens, rows):
-        last_query = min(row + rows, n_tokens) - 1
-        skipped += sum(column > last_query for column in range(0, n_tokens, columns))
-    return skipped
-
-
-def _tile_inputs(size, generator):
-    return integer(5 * size, 20 * size, generator), integer(1, 9, generator), integer(1, 9, generator)
-
-
-def _starts(n_tokens, tile):
-    return range(0, n_tokens, tile)
-
-
-def _by_number(n_tokens, rows, columns):
-    n_rows, n_columns = len(_starts(n_tokens, rows)), len(_starts(n_tokens, columns))
-    return sum(column > row for row in range(n_rows) for column in range(n_columns))
-
-
-SKIPPED = Exercise(
-    "flash.skipped_tiles",
-    skipped_tiles,
-    _tile_inputs,
-    (
-        Misconception(
-            "half of the tiles",
-            lambda n_tokens, rows, columns: len(_starts(n_tokens, rows)) * len(_starts(n_tokens, columns)) // 2,
-            "Half of all the tiles is too many: those which the diagonal crosses hold keys that some query sees.",
-        ),
-        Misconception(
-            "first query of the tile",
-            lambda n_tokens, rows, columns: sum(
-                column > row for row in _starts(n_tokens, rows) for column in _starts(n_tokens, columns)
-            ),
-            "You compared a tile's first key with its first query. Its last query sees further, so you would skip "
-            "tiles that count.",
-        ),
-        Misconception(
-            "last key of the tile",
-            lambda n_tokens, rows, columns: sum(
-                min(column + columns, n_tokens) - 1 > row
-                for row in _starts(n_tokens, rows)
-                for column in _starts(n_tokens, columns)
-            ),
-            "You counted each tile that holds a pair in the future. A tile may be skipped only if all its pairs are.",
-        ),
-        Misconception(
-            "numbers of tiles",
-            _by_number,
-            "You compared the tiles' numbers. That is right where they are square; here they cover different tokens.",
-        ),
-        Misconception(
-            "whole tiles only",
-            lambda n_tokens, rows, columns: sum(
-                column * columns > (row + 1) * rows - 1
-                for row in range(n_tokens // rows)
-                for column in range(n_tokens // columns)
-            ),
-            "The shorter tile at the end is missing: round the number of tiles up, not down.",
-        ),
-        Misconception(
-            "tiles that are kept",
-            lambda n_tokens, rows, columns: (
-                len(_starts(n_tokens, rows)) * len(_starts(n_tokens, columns)) - skipped_tiles(n_tokens, rows, columns)
-            ),
-            "These are the tiles that must be computed. How many are left out?",
-        ),
-        Misconception(
-            "pairs, not tiles",
-            lambda n_tokens, rows, columns: n_tokens * (n_tokens - 1) // 2,
-            "You counted pairs of a query and a key in the future, not tiles.",
-        ),
-    ),
-)
-
-
-# --- the cache of a model that mixes windows with full layers --------------------------------------
-
-
-def cache_bytes(n_tokens, n_layers, every, window, n_kv_heads, d_head, bytes_per_number):
-    full = n_layers // every
-    held = full * n_tokens + (n_layers - full) * min(window, n_tokens)
-    return 2 * held * n_kv_heads * d_head * bytes_per_number
-
-
-def _cache_inputs(size, generator):
-    every, window = (1, 2, 3, 4)[size % 4], 10 * size
-    n_tokens = integer(5, window - 1, generator) if size % 2 else integer(window + 1, 2 * window, generator)
-    n_layers, n_kv_heads, d_head = every * integer(1, 4, generator), integer(1, 8, generator), integer(2, 9, generator)
-    return n_tokens, n_layers, every, window, n_kv_heads, d_head, (1, 2, 4, 8)[integer(0, 3, generator)]
-
-
-def _per_held(held):
-    def wrong(n_tokens, n_layers, every, window, n_kv_heads, d_head, bytes_per_number):
-        return 2 * held(n_tokens, n_layers, n_layers // every, window) * n_kv_heads * d_head * bytes_per_number
-
-    return wrong
-
-
-CACHE_BYTES = Exercise(
-    "flash.cache_bytes",
-    cache_bytes,
-    _cache_inputs,
-    (
-        Misconception(
-            "all layers hold everything",
-            _per_held(lambda n_tokens, n_layers, full, window: n_layers * n_tokens),
-            "Every layer is counted with all tokens. A layer with a window never looks further back, and forgets.",
-        ),
-        Misconception(
-            "all layers forget",
-            _per_held(lambda n_tokens, n_layers, full, window: n_layers * min(window, n_tokens)),
-            "Every layer is counted with its window. Some of them see everything, and those fill the memory.",
-        ),
-        Misconception(
-            "window always full",
-            _per_held(lambda n_tokens, n_layers, full, window: full * n_tokens + (n_layers - full) * window),
-            "A text shorter than the window does not fill it.",
-        ),
-        Misconception(
-            "kinds of layers exchanged",
-            _per_held(
-                lambda n_tokens, n_layers, full, window: (n_layers - full) * n_tokens + full * min(window, n_tokens)
-            ),
-            "The two kinds are exchanged: one layer in `every` sees everything, the others have the window.",
-        ),
-        Misconception(
-            "keys only",
-            lambda *arguments: cache_bytes(*arguments) // 2,
-            "Half of it is missing: a layer keeps keys and values.",
-        ),
-        Misconception(
-            "one layer of each kind",
-            _per_held(lambda n_tokens, n_layers, full, window: n_tokens + min(window, n_tokens)),
-            "You counted one layer of each kind. How many of each are there?",
-        ),
-    ),
-)
-
-EXERCISES = (ONLINE, MERGE, GRAD_SCORES, SKIPPED, CACHE_BYTES)
+EXERCISES = (ONLINE, ATTEND)

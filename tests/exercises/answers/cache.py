@@ -2,7 +2,7 @@ import torch
 import torch.nn.functional as F
 
 from attention_course import causal_mask
-from attention_course.exercises.cache import kept, step, write
+from attention_course.exercises.cache import cache_bytes, kept, step, write
 
 
 def _growing(model, prompt, n, choose=lambda logits: logits.argmax(-1)):
@@ -56,6 +56,25 @@ WRONG = {
         "keys as values": lambda query, key, value, held_key, held_value: step(query, key, key, held_key, held_key),
         "no scaling": lambda query, *rest: step(query * query.size(-1) ** 0.5, *rest),
     },
+    "cache.cache_bytes": {
+        "bytes for heads": lambda n, layers, every, window, heads, d, size: cache_bytes(
+            n, layers, every, window, size, d, size
+        ),
+        "heads for bytes": lambda n, layers, every, window, heads, d, size: cache_bytes(
+            n, layers, every, window, heads, d, heads
+        ),
+        "two full layers": lambda n, layers, every, window, heads, d, size: (
+            2 * (2 * n + (layers - 2) * min(window, n)) * heads * d * size
+        ),
+        "every other layer": lambda n, layers, every, window, heads, d, size: cache_bytes(
+            n, layers, 2, window, heads, d, size
+        ),
+        "one byte too many": lambda *sizes: cache_bytes(*sizes) + 1,
+        "window never moves": lambda n, layers, every, window, heads, d, size: cache_bytes(
+            n, layers, every, max(window, n), heads, d, size
+        ),
+        "complex": lambda *sizes: complex(cache_bytes(*sizes)),
+    },
 }
 
 RIGHT = {
@@ -74,6 +93,11 @@ RIGHT = {
             torch.cat([held_key, key], dim=-2),
             torch.cat([held_value, value], dim=-2),
             attn_mask=causal_mask(query.size(-2), key.size(-2) + held_key.size(-2)),
+        ),
+    },
+    "cache.cache_bytes": {
+        "floats": lambda n, layers, every, window, heads, d, size: (
+            2 * (layers / every * n + (layers - layers / every) * min(window, n)) * heads * d * size
         ),
     },
 }

@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.flash import cache_bytes, grad_scores, merge, online_update, skipped_tiles
+from attention_course.exercises.flash import attend, online_update
 
 WRONG = {
     "flash.online_update": {
@@ -23,61 +23,16 @@ WRONG = {
             *online_update(largest, total, output, scores, values)[1:],
         ),
     },
-    "flash.merge": {
-        "sums of exponentials": lambda a, log_a, b, log_b: (
-            (log_a.exp()[:, None] * a + log_b.exp()[:, None] * b) / (log_a.exp() + log_b.exp())[:, None],
-            (log_a.exp() + log_b.exp()).log(),
+    "flash.attend": {
+        "transposed": lambda scores, values, tile: attend(scores, values, tile).T,
+        "first tile alone": lambda scores, values, tile: attend(scores[:, :tile], values[:tile], tile),
+        "last tile alone": lambda scores, values, tile: attend(scores[:, -tile:], values[-tile:], tile),
+        "mean of the values": lambda scores, values, tile: values.mean(0).expand(len(scores), -1),
+        "a query too few": lambda scores, values, tile: attend(scores, values, tile)[1:],
+        "scaled": lambda scores, values, tile: attend(scores / values.size(1) ** 0.5, values, tile),
+        "NaN made zero": lambda scores, values, tile: torch.nan_to_num(
+            (scores - scores.max()).exp() @ values / (scores - scores.max()).exp().sum(-1, keepdim=True)
         ),
-        "maximum of the batch": lambda a, log_a, b, log_b: merge(a, log_a.max().expand_as(log_a), b, log_b),
-        "squeezed": lambda *parts: (merge(*parts)[0].squeeze(), merge(*parts)[1]),
-        "log-sum as a column": lambda *parts: (merge(*parts)[0], merge(*parts)[1][:, None]),
-        "output alone": lambda *parts: merge(*parts)[0],
-        "exponent of the sum": lambda *parts: (merge(*parts)[0], merge(*parts)[1].exp()),
-        "log 2 left out": lambda a, log_a, b, log_b: (merge(a, log_a, b, log_b)[0], (log_a + log_b) / 2),
-    },
-    "flash.grad_scores": {
-        "correction by the values": lambda scores, value, log_sum, output, grad: (
-            (scores - log_sum[:, None]).exp() * (grad @ (value - value.mean(0)).T)
-        ),
-        "transposed": lambda *arguments: grad_scores(*arguments).T,
-        "scores for weights": lambda scores, value, log_sum, output, grad: (
-            scores * (grad @ value.T - (grad * output).sum(-1, keepdim=True))
-        ),
-        "one correction": lambda scores, value, log_sum, output, grad: (
-            (scores - log_sum[:, None]).exp() * (grad @ value.T - (grad * output).sum())
-        ),
-        "scaled once more": lambda *arguments: grad_scores(*arguments) / arguments[1].size(1) ** 0.5,
-        "complex": lambda *arguments: grad_scores(*arguments) + 1j,
-    },
-    "flash.skipped_tiles": {
-        "one more": lambda n, rows, columns: skipped_tiles(n, rows, columns) + 1,
-        "rows for columns": lambda n, rows, columns: skipped_tiles(n, columns, rows),
-        "square tiles": lambda n, rows, columns: skipped_tiles(n, rows, rows),
-        "not the last query": lambda n, rows, columns: sum(
-            column >= min(row + rows, n) - 1 for row in range(0, n, rows) for column in range(0, n, columns)
-        ),
-        "the other triangle": lambda n, rows, columns: sum(
-            column + columns <= row for row in range(0, n, rows) for column in range(0, n, columns)
-        ),
-    },
-    "flash.cache_bytes": {
-        "bytes for heads": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, every, window, size, d, size
-        ),
-        "heads for bytes": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, every, window, heads, d, heads
-        ),
-        "two full layers": lambda n, layers, every, window, heads, d, size: (
-            2 * (2 * n + (layers - 2) * min(window, n)) * heads * d * size
-        ),
-        "every other layer": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, 2, window, heads, d, size
-        ),
-        "one byte too many": lambda *sizes: cache_bytes(*sizes) + 1,
-        "window never moves": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, every, max(window, n), heads, d, size
-        ),
-        "complex": lambda *sizes: complex(cache_bytes(*sizes)),
     },
 }
 
@@ -89,15 +44,10 @@ RIGHT = {
             torch.exp(largest - new) * output + torch.exp(scores - new) @ values,
         ),
     },
-    "flash.merge": {
-        "sigmoid": lambda a, log_a, b, log_b: (
-            torch.lerp(b, a, (log_a - log_b).sigmoid()[:, None]),
-            torch.stack([log_a, log_b]).logsumexp(0),
-        ),
-    },
-    "flash.cache_bytes": {
-        "floats": lambda n, layers, every, window, heads, d, size: (
-            2 * (layers / every * n + (layers - layers / every) * min(window, n)) * heads * d * size
+    "flash.attend": {
+        "softmax": lambda scores, values, tile: scores.softmax(-1) @ values,
+        "query by query": lambda scores, values, tile: torch.cat(
+            [attend(row[None], values, tile) for row in scores],
         ),
     },
 }
