@@ -4,6 +4,7 @@ from attention_course.diagrams.bottleneck import attention_step, encoder_decoder
 from attention_course.diagrams.built_so_far import built_so_far
 from attention_course.diagrams.cache import growing_cache
 from attention_course.diagrams.circuits import head_scores, induction_circuit, score_paths
+from attention_course.diagrams.classifiers import five_poolings, review_answer
 from attention_course.diagrams.cross_attention import three_attentions
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
@@ -42,6 +43,7 @@ __all__ = [
     "drafted_calls",
     "empty_rows",
     "encoder_decoders",
+    "five_poolings",
     "found",
     "growing_cache",
     "head_scores",
@@ -61,6 +63,7 @@ __all__ = [
     "recurrent_network",
     "residual_stream",
     "retrieval",
+    "review_answer",
     "scaled_dot_product",
     "score_paths",
     "score_spread",
