@@ -1,5 +1,6 @@
 """Schematics of the lessons, drawn from a run where there is a model: one file a lesson, on the kit in `diagram.py`."""
 
+from attention_course.diagrams.alignment import exchanged_memory
 from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
 from attention_course.diagrams.built_so_far import built_so_far
 from attention_course.diagrams.cache import growing_cache
@@ -12,6 +13,7 @@ from attention_course.diagrams.flash import two_memories
 from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
 from attention_course.diagrams.language_model import next_symbols
+from attention_course.diagrams.many_devices import four_cuts, journey, ring
 from attention_course.diagrams.mask_numbers import empty_rows
 from attention_course.diagrams.masking import combined, corners, masks, one_mask, reaches
 from attention_course.diagrams.memory import retrieval
@@ -43,11 +45,14 @@ __all__ = [
     "drafted_calls",
     "empty_rows",
     "encoder_decoders",
+    "exchanged_memory",
     "five_poolings",
     "found",
+    "four_cuts",
     "growing_cache",
     "head_scores",
     "induction_circuit",
+    "journey",
     "masks",
     "methods",
     "modern_block",
@@ -64,6 +69,7 @@ __all__ = [
     "residual_stream",
     "retrieval",
     "review_answer",
+    "ring",
     "scaled_dot_product",
     "score_paths",
     "score_spread",
