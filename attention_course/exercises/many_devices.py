@@ -1,33 +1,40 @@
-"""Exercises of the chapter on attention across machines."""
+"""Exercises of the lesson on attention across machines."""
 
 import torch
 
+from attention_course.efficient.tiles import attend_block
+from attention_course.efficient.tiles import merge as merge_blocks
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer, normal
 
-# --- merging what two devices found --------------------------------------------------------------
+# --- merging what several devices found ----------------------------------------------------------
 
 
-def merge(output, log_sum, new_output, new_log_sum):
-    total = torch.logaddexp(log_sum, new_log_sum)
-    merged = output * (log_sum - total).exp() + new_output * (new_log_sum - total).exp()
-    return merged, total
+def merge(outputs, log_sums):
+    shares = log_sums.softmax(0)[..., None]
+    return (shares * outputs).sum(0), log_sums.logsumexp(0)
 
 
 def _merge_inputs(size, generator):
-    outputs = normal(generator, 2, size - 1, size + 1)
-    log_sums = 1 + torch.rand(2, size - 1, 1, generator=generator) * torch.tensor([1.0, 3.0]).view(2, 1, 1)
-    return outputs[0], log_sums[0], outputs[1], log_sums[1]
+    n_parts = size % 3 + 2
+    outputs = normal(generator, n_parts, size + n_parts, size + n_parts + 1)
+    log_sums = 1 + 3 * torch.rand(n_parts, size + n_parts, generator=generator)
+    if size > 5:
+        log_sums = log_sums + 200.0  # whose exponential is none of float32's numbers
+    return outputs, log_sums
 
 
-def _merged_with(share_of_the_first):
-    """A wrong merge that divides attention in another way; its log-sum is right."""
+def _merged_with(shares, log_sum=lambda log_sums: log_sums.logsumexp(0)):
+    """A wrong merge, from the parts' shares `(parts, n_queries)` and the log-sum-exp that it returns."""
 
-    def wrong(output, log_sum, new_output, new_log_sum):
-        share = share_of_the_first(log_sum, new_log_sum)
-        return share * output + (1 - share) * new_output, torch.logaddexp(log_sum, new_log_sum)
+    def wrong(outputs, log_sums):
+        return (shares(log_sums)[..., None] * outputs).sum(0), log_sum(log_sums)
 
     return wrong
+
+
+def _right_shares(log_sums):
+    return log_sums.softmax(0)
 
 
 MERGE = Exercise(
@@ -37,107 +44,54 @@ MERGE = Exercise(
     (
         Misconception(
             "plain average",
-            _merged_with(lambda one, other: torch.full_like(one, 0.5)),
-            "You averaged the two outputs. A device whose keys fit the query well must count for more: its share is "
-            "its part of the sum of all exponentials.",
-        ),
-        Misconception(
-            "weights by the logarithms",
-            _merged_with(lambda one, other: one / (one + other)),
-            "You weighted by the logarithms of the sums. Exponentials add up, their logarithms do not: take the "
-            "exponential before you compare.",
-        ),
-        Misconception(
-            "shares swapped",
-            _merged_with(lambda one, other: torch.sigmoid(other - one)),
-            "The shares are swapped: the output with the larger sum got the smaller share.",
-        ),
-        Misconception(
-            "winner takes all",
-            _merged_with(lambda one, other: (one > other).float()),
-            "You kept the output with the larger sum and dropped the other. Its keys have attention too, only less.",
+            _merged_with(lambda log_sums: torch.full_like(log_sums, 1 / len(log_sums))),
+            "You averaged the outputs. A device whose keys fit the query well must count for more: its share is its "
+            "part of the sum of all exponentials.",
         ),
         Misconception(
             "outputs added",
-            lambda output, log_sum, new_output, new_log_sum: (
-                output + new_output,
-                torch.logaddexp(log_sum, new_log_sum),
-            ),
-            "You added two outputs that were each divided by a sum of its own already. Together their weights make 2.",
+            _merged_with(torch.ones_like),
+            "You added outputs that were each divided by a sum of their own already. Their weights would sum to the "
+            "number of devices.",
+        ),
+        Misconception(
+            "weights by the logarithms",
+            _merged_with(lambda log_sums: log_sums / log_sums.sum(0)),
+            "You weighted by the logarithms of the sums. Exponentials add up, their logarithms do not.",
+        ),
+        Misconception(
+            "shares over queries",
+            _merged_with(lambda log_sums: log_sums.softmax(-1)),
+            "The shares must sum to 1 over the parts, for each query. Yours sum to 1 over the queries of a part.",
+        ),
+        Misconception(
+            "winner takes all",
+            _merged_with(lambda log_sums: (log_sums == log_sums.amax(0)).to(log_sums.dtype)),
+            "You kept the output with the largest sum and dropped the others. Their keys have attention too, if less.",
         ),
         Misconception(
             "log-sums added",
-            lambda output, log_sum, new_output, new_log_sum: (
-                merge(output, log_sum, new_output, new_log_sum)[0],
-                log_sum + new_log_sum,
-            ),
-            "The output is right, the second number is not: adding logarithms multiplies the sums. The next merge "
-            "would go wrong.",
+            _merged_with(_right_shares, lambda log_sums: log_sums.sum(0)),
+            "The output is right, the second number is not: adding logarithms multiplies the sums.",
         ),
         Misconception(
-            "larger log-sum kept",
-            lambda output, log_sum, new_output, new_log_sum: (
-                merge(output, log_sum, new_output, new_log_sum)[0],
-                torch.maximum(log_sum, new_log_sum),
+            "largest log-sum kept",
+            _merged_with(_right_shares, lambda log_sums: log_sums.amax(0)),
+            "The output is right, but you kept the largest log-sum. The sum has grown by those of the other parts.",
+        ),
+        Misconception(
+            "overflow",
+            lambda outputs, log_sums: (
+                (log_sums.exp() / log_sums.exp().sum(0))[..., None].mul(outputs).sum(0),
+                log_sums.exp().sum(0).log(),
             ),
-            "The output is right, but you kept the larger of the two log-sums. It is the running maximum that takes "
-            "the larger one; the sum has grown by the other.",
+            "Right as long as the scores are small. The exponential of a large log-sum-exp overflows: take away the "
+            "largest one first, or let a function do it that knows how.",
         ),
         Misconception(
             "output only",
-            lambda output, log_sum, new_output, new_log_sum: merge(output, log_sum, new_output, new_log_sum)[0],
-            "You returned the output alone. With a third device to come, what would you weigh it by?",
-        ),
-    ),
-)
-
-
-# --- who holds what ------------------------------------------------------------------------------
-
-
-def source(rank, step, size):
-    return (rank - step) % size
-
-
-def _source_inputs(size, generator):
-    size = size + 2
-    return integer(0, size - 1, generator), integer(0, size, generator), size
-
-
-SOURCE = Exercise(
-    "many_devices.source",
-    source,
-    _source_inputs,
-    (
-        Misconception(
-            "against the ring",
-            lambda rank, step, size: (rank + step) % size,
-            "Blocks go to the next rank. So the block you hold now was with a lower rank a step ago, not a higher one.",
-        ),
-        Misconception(
-            "no wrap",
-            lambda rank, step, size: rank - step,
-            "Right until the ring closes: rank 0 receives from the last process, not from rank -1.",
-        ),
-        Misconception(
-            "stops at 0",
-            lambda rank, step, size: max(rank - step, 0),
-            "You stopped at rank 0. It has a predecessor too: the last process.",
-        ),
-        Misconception(
-            "a step early",
-            lambda rank, step, size: (rank - step + 1) % size,
-            "One step off: at step 0 everyone still holds their own block.",
-        ),
-        Misconception(
-            "where mine is",
-            lambda rank, step, size: (step - rank) % size,
-            "The sign is the wrong way round: at step 0 rank 1 would hold the block of the last process.",
-        ),
-        Misconception(
-            "step counts from 0 for everyone",
-            lambda rank, step, size: step % size,
-            "This gives every process the same block at a step. There is only one of each: they must all differ.",
+            lambda outputs, log_sums: merge(outputs, log_sums)[0],
+            "You returned the output alone. With another device to come, what would you weigh it by?",
         ),
     ),
 )
@@ -183,7 +137,7 @@ PLACES = Exercise(
         Misconception(
             "contiguous",
             lambda n_tokens, size, rank: torch.arange(n_tokens).chunk(size)[rank],
-            "This is one contiguous block. The last process then has the most scores to compute, and the first waits.",
+            "This is one contiguous block. The last device then has the most scores to compute, and the first waits.",
         ),
         Misconception(
             "every size-th token",
@@ -193,7 +147,7 @@ PLACES = Exercise(
         Misconception(
             "chunk rank + size",
             _two_chunks(lambda size, rank: rank + size),
-            "You paired chunk r with chunk r + size. Then the last process has the later half of both pairs: pair the "
+            "You paired chunk r with chunk r + size. Then the last device has the later half of both pairs: pair the "
             "earliest with the latest.",
         ),
         Misconception(
@@ -221,143 +175,108 @@ PLACES = Exercise(
 )
 
 
-# --- bytes ---------------------------------------------------------------------------------------
+# --- the ring -------------------------------------------------------------------------------------
 
 
-def bytes_sent(n_tokens, width, size, itemsize):
-    block = 2 * n_tokens // size * width * itemsize
-    return (size - 1) * block + (size - 1) * block + size * block
+def ring(queries, keys, values, places):
+    output, lse = torch.zeros_like(queries), torch.full_like(queries[..., :1], -torch.inf)
+    for step in range(len(queries)):
+        held = places.roll(step, 0)
+        found = attend_block(queries, keys, values, places[:, :, None] >= held[:, None, :])
+        output, lse = merge_blocks(output, lse, *found)
+        keys, values = keys.roll(1, 0), values.roll(1, 0)
+    return output
 
 
-def _bytes_inputs(size, generator):
-    return (
-        size * integer(1, 4, generator),
-        integer(2, 9, generator),
-        size,
-        (1, 2, 4, 8)[integer(0, 3, generator)],
-    )
+def _ring(first=0, turn=1, seen=torch.ge, steps=0, merged=merge_blocks):
+    """A wrong ring: handed on `first` times too early, by `turn` devices, `steps` more or fewer."""
 
-
-def _scaled(factor):
-    """A wrong number of bytes: blocks of keys and values, `factor(size)` times."""
-    return lambda n_tokens, width, size, itemsize: 2 * n_tokens // size * width * itemsize * factor(size)
-
-
-BYTES = Exercise(
-    "many_devices.bytes",
-    bytes_sent,
-    _bytes_inputs,
-    (
-        Misconception(
-            "forward only",
-            _scaled(lambda size: size - 1),
-            "This is the forward pass. The backward pass needs all keys and values once more, and their gradients.",
-        ),
-        Misconception(
-            "gradients stay",
-            _scaled(lambda size: 2 * (size - 1)),
-            "Keys and values go round twice, that is counted. Who adds up the gradient of a key that all devices used?",
-        ),
-        Misconception(
-            "gradients do not come home",
-            _scaled(lambda size: 3 * (size - 1)),
-            "After size - 1 hops the gradients are with the last device that used the keys. Their owner is one hop "
-            "further.",
-        ),
-        Misconception(
-            "every round closes",
-            _scaled(lambda size: 3 * size),
-            "You let keys and values travel home. Their owner still has them: the last hop is needed for gradients "
-            "only.",
-        ),
-        Misconception(
-            "keys without values",
-            lambda n_tokens, width, size, itemsize: bytes_sent(n_tokens, width, size, itemsize) // 2,
-            "You counted keys and forgot values, or the other way round.",
-        ),
-        Misconception(
-            "the whole sequence",
-            lambda n_tokens, width, size, itemsize: bytes_sent(n_tokens, width, size, itemsize) * size,
-            "A process sends a block at a time, and a block is 1 / size of the sequence. (Or you added up all "
-            "processes.)",
-        ),
-        Misconception(
-            "numbers, not bytes",
-            lambda n_tokens, width, size, itemsize: bytes_sent(n_tokens, width, size, 1),
-            "You counted numbers. A number of dtype float32 takes 4 bytes.",
-        ),
-        Misconception(
-            "queries travel too",
-            _scaled(lambda size: 3 * (3 * size - 2) / 2),
-            "You sent queries round as well. They stay where they are.",
-        ),
-    ),
-)
-
-
-# --- scores --------------------------------------------------------------------------------------
-
-
-def work(n_tokens, size):
-    n = n_tokens // size
-    return torch.tensor([n * rank * n + n * (n + 1) // 2 for rank in range(size)])
-
-
-def _work_inputs(size, generator):
-    return size * integer(1, 9, generator), size
-
-
-def _with_diagonal(diagonal):
-    """Wrong counts: `diagonal(n)` scores within the own block of `n` tokens."""
-
-    def wrong(n_tokens, size):
-        n = n_tokens // size
-        return torch.tensor([n * rank * n + diagonal(n) for rank in range(size)])
+    def wrong(queries, keys, values, places):
+        output, lse = torch.zeros_like(queries), torch.full_like(queries[..., :1], -torch.inf)
+        keys, values = keys.roll(first, 0), values.roll(first, 0)
+        for step in range(len(queries) + steps):
+            held = places.roll(step, 0)
+            found = attend_block(queries, keys, values, seen(places[:, :, None], held[:, None, :]))
+            output, lse = merged(output, lse, *found)
+            keys, values = keys.roll(turn, 0), values.roll(turn, 0)
+        return output
 
     return wrong
 
 
-WORK = Exercise(
-    "many_devices.work",
-    work,
-    _work_inputs,
+def _places_of_the_neighbours(queries, keys, values, places):
+    return _ring()(queries, keys, values, places.roll(1, 0))
+
+
+def _keys_alone(queries, keys, values, places):
+    output, lse = torch.zeros_like(queries), torch.full_like(queries[..., :1], -torch.inf)
+    for step in range(len(queries)):
+        held = places.roll(step, 0)
+        found = attend_block(queries, keys, values, places[:, :, None] >= held[:, None, :])
+        output, lse = merge_blocks(output, lse, *found)
+        keys = keys.roll(1, 0)
+    return output
+
+
+def _ring_inputs(size, generator):
+    n_devices, n, d = size % 3 + 3, size + 1, size + 3
+    places = torch.randperm(n_devices * n, generator=generator).view(n_devices, n)
+    return *normal(generator, 3, n_devices, n, d), places
+
+
+RING = Exercise(
+    "many_devices.ring",
+    ring,
+    _ring_inputs,
     (
         Misconception(
-            "own block in full",
-            _with_diagonal(lambda n: n * n),
-            "Within its own block a process computes a triangle: a token does not see the later ones beside it.",
+            "places handed on twice",
+            _ring(first=1, turn=2),
+            "You hand keys and values on twice in each step. Once is enough, after the merge.",
         ),
         Misconception(
-            "not itself",
-            _with_diagonal(lambda n: n * (n - 1) // 2),
-            "A token sees itself too: the triangle includes its diagonal.",
+            "the other way round",
+            _ring(turn=-1),
+            "Keys and values now travel to the device before, while `held` says that they come from there.",
         ),
         Misconception(
-            "own block left out",
-            _with_diagonal(lambda n: 0),
-            "You counted the earlier blocks only. Step 0, each process with its own keys, is work as well.",
-        ),
-        Misconception(
-            "all the same",
-            lambda n_tokens, size: torch.full((size,), n_tokens * (n_tokens + 1) / 2 / size),
-            "You divided the triangle evenly. That is what zig-zag blocks get; contiguous ones do not.",
+            "values stay",
+            _keys_alone,
+            "You handed the keys on and kept the values. Each key would then be blended with another key's value.",
         ),
         Misconception(
             "no mask",
-            lambda n_tokens, size: torch.full((size,), n_tokens // size * n_tokens),
-            "This is attention without a mask: every query meets every key.",
+            _ring(seen=lambda mine, held: torch.ones_like(mine >= held)),
+            "You took the mask away. Now every query sees its future.",
         ),
         Misconception(
-            "the other end",
-            lambda n_tokens, size: work(n_tokens, size).flip(0),
-            "The wrong way round: rank 0 holds the first tokens, which have the fewest keys before them.",
+            "not itself",
+            _ring(seen=torch.gt),
+            "A query sees its own key too.",
         ),
         Misconception(
-            "blocks, not scores",
-            lambda n_tokens, size: torch.arange(1, size + 1),
-            "You counted blocks. A block of n queries and n keys is n * n scores, your own a triangle.",
+            "the future",
+            _ring(seen=torch.le),
+            "The comparison is the wrong way round: these queries see their future.",
+        ),
+        Misconception(
+            "a step short",
+            _ring(steps=-1),
+            "One block is never met: each device needs as many steps as there are devices, and the first is for its "
+            "own keys.",
+        ),
+        Misconception(
+            "average",
+            _ring(merged=lambda output, lse, new, new_lse: ((output + new) / 2, new_lse)),
+            "You averaged what is new with what was there. Leave the merge as it was.",
+        ),
+        Misconception(
+            "places of the queries turned",
+            _places_of_the_neighbours,
+            "Queries stay at home, so their places must not be turned.",
         ),
     ),
+    given=_ring(first=1),
 )
 
-EXERCISES = (MERGE, SOURCE, PLACES, BYTES, WORK)
+EXERCISES = (PLACES, MERGE, RING)
