@@ -119,7 +119,7 @@ def _classified_rows(size, generator):
     n_columns, n_classes = size + 2, 3
     x = normal(generator, 12 * size, n_columns) + 2 * normal(generator, n_columns)
     weights = normal(generator, n_columns, n_classes)
-    bias = -x.mean(0) @ weights
+    bias = normal(generator, n_classes) - x.mean(0) @ weights  # with all columns at their means, still one class
 
     def predict(rows):
         return (rows @ weights + bias).argmax(1)
