@@ -1,0 +1,85 @@
+"""The grades of the projects read a model's outputs: they know what a learner hands in, and pass at their goals."""
+
+import pytest
+import torch
+
+from attention_course import tasks
+from attention_course.exercises.projects import GOALS, grade_dates, grade_names, grade_pairs
+from attention_course.tasks import dates, spelling, translation
+
+DATES = dates.written_dates(300, torch.Generator().manual_seed(0))
+DIGITS = spelling.spelled_digits()[1][:300]
+PAIRS = tasks.translation_pairs(300, torch.Generator().manual_seed(0))
+GRADES = [(grade_dates, DATES), (grade_names, DIGITS), (grade_pairs, PAIRS)]
+
+
+def spoiled(target, share):
+    """Some rows of a target, with a symbol that is wrong."""
+    written = target.clone()
+    rows = torch.arange(len(target)) < share * len(target)
+    written[rows, 0] = (written[rows, 0] + 1) % 3 + 2
+    written[rows, 0] = torch.where(written[rows, 0] == target[rows, 0], 5, written[rows, 0])
+    return written
+
+
+@pytest.mark.parametrize(("grade", "batch"), GRADES)
+def test_a_goal_is_reached_at_its_share(grade, batch):
+    goal = GOALS[grade.__name__.removeprefix("grade_")]
+    assert grade(batch.target, batch).passed
+    assert grade(spoiled(batch.target, (1 - goal) / 2), batch).passed
+    below = grade(spoiled(batch.target, 2.5 * (1 - goal)), batch)
+    assert below.status == "wrong" and below.misconception is None and "not reached yet" in below.message
+
+
+@pytest.mark.parametrize(("grade", "batch"), GRADES)
+def test_what_learners_hand_in_is_recognised(grade, batch):
+    target = batch.target
+    assert grade(..., batch).status == "not attempted"
+    handed_in = {
+        "no tensor": target.tolist(),
+        "logits": torch.randn(*target.shape, 40),
+        "shape": target[:, :-1],
+        "one place late": target.roll(1, 1),
+        "the same for all": target[:1].expand_as(target).clone(),
+    }
+    assert {name: grade(written, batch).misconception for name, written in handed_in.items()} == {
+        name: name for name in handed_in
+    }
+
+
+@pytest.mark.parametrize(("grade", "batch"), GRADES[1:])
+def test_what_stands_behind_the_period_is_named(grade, batch):
+    written = torch.where(batch.target == 0, 2, batch.target)
+    assert grade(written, batch).misconception == "not cut"
+
+
+def test_day_and_month_in_each_others_place_are_named():
+    target = DATES.target
+    exchanged = torch.cat([target[:, :5], target[:, 8:], target[:, 7:8], target[:, 5:7]], dim=1)
+    assert grade_dates(exchanged, DATES).misconception == "exchanged"
+
+
+def test_the_other_reading_of_a_date_is_counted_as_a_reading():
+    two = torch.tensor([len(dates.readings(dates.to_text(source))) > 1 for source in DATES.source])
+    written = DATES.target.clone()
+    for row in two.nonzero()[:, 0].tolist():
+        (other,) = dates.readings(dates.to_text(DATES.source[row])) - {dates.to_text(DATES.target[row])}
+        written[row] = torch.tensor([dates.IDS[character] for character in other])
+    verdict = grade_dates(written, DATES)
+    assert verdict.passed
+    assert "100.0% of the dates with one reading" in verdict.message
+    assert "0.0% are the day that was meant, and 100.0% one of the two readings" in verdict.message
+
+
+def test_names_of_no_digit_are_counted():
+    written = DIGITS.target.clone()
+    written[0, :4] = torch.tensor([spelling.IDS[letter] for letter in "zzzz"])
+    assert "1 of 300 name no digit" in grade_names(written, DIGITS).message
+
+
+def test_pads_are_no_words():
+    assert (PAIRS.target == translation.PAD).any()
+    written = PAIRS.target.clone()
+    written[:, 0] = translation.IDS["souvent"]
+    words = (PAIRS.target != translation.PAD).sum().item()
+    assert f"{1 - 300 / words:.1%} of their words" in grade_pairs(written, PAIRS).message
