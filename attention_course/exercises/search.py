@@ -1,7 +1,5 @@
 """Exercises of the page "What does a beam find?"."""
 
-from collections import Counter
-
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
@@ -127,71 +125,5 @@ PENALISED = Exercise(
     given=_multiplied,
 )
 
-# --- matches, clipped ---------------------------------------------------------------------------------
 
-
-def matches(candidate, reference, n):
-    found, true = (_grams(words, n) for words in (candidate, reference))
-    return sum(min(count, true[gram]) for gram, count in found.items())
-
-
-def _grams(words, n):
-    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
-
-
-def _match_inputs(size, generator):
-    words = ["le", "chat", "noir", "voit"][: 2 + size % 3]
-
-    def sentence(length):
-        return [words[i] for i in torch.randint(len(words), (length,), generator=generator).tolist()]
-
-    return sentence(size + 5), sentence(size + 2), 1 + integer(0, 1, generator)
-
-
-def _unclipped(candidate, reference, n):
-    true = _grams(reference, n)
-    return sum(count for gram, count in _grams(candidate, n).items() if gram in true)
-
-
-MATCHES = Exercise(
-    "search.matches",
-    matches,
-    _match_inputs,
-    (
-        Misconception(
-            "not clipped",
-            _unclipped,
-            "An n-gram counts too often: *the the the* would match three times where the reference has one *the*. It "
-            "counts at most as often as the reference has it.",
-        ),
-        Misconception(
-            "each n-gram once",
-            lambda candidate, reference, n: len(_grams(candidate, n).keys() & _grams(reference, n).keys()),
-            "You counted each different n-gram once. One that stands twice in both sentences matches twice.",
-        ),
-        Misconception(
-            "same place",
-            lambda candidate, reference, n: sum(
-                candidate[i : i + n] == reference[i : i + n] for i in range(len(reference) - n + 1)
-            ),
-            "You compared the same places. BLEU looks for an n-gram anywhere in the reference.",
-        ),
-        Misconception(
-            "a share",
-            lambda candidate, reference, n: matches(candidate, reference, n) / (len(candidate) - n + 1),
-            "This is the precision. Asked is how many n-grams match: over a corpus the counts are added first.",
-        ),
-        Misconception(
-            "words alone",
-            lambda candidate, reference, n: matches(candidate, reference, 1),
-            "You counted single words. An n-gram is n words in a row.",
-        ),
-        Misconception(
-            "last n-gram lost",
-            lambda candidate, reference, n: matches(candidate[:-1], reference[:-1], n),
-            "The last n-gram of each sentence is missing: there are length - n + 1 of them.",
-        ),
-    ),
-)
-
-EXERCISES = (BEAM, PENALISED, MATCHES)
+EXERCISES = (BEAM, PENALISED)

@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.search import beam_step, matches, penalised
+from attention_course.exercises.search import beam_step, penalised
 
 WRONG = {
     "search.beam_step": {
@@ -31,27 +31,7 @@ WRONG = {
         "a column": lambda scores, lengths, alpha: penalised(scores, lengths, alpha)[:, None],
         "sorted": lambda scores, lengths, alpha: penalised(scores, lengths, alpha).sort().values - 1,
     },
-    "search.matches": {
-        "candidate and reference exchanged, not clipped": lambda candidate, reference, n: sum(
-            candidate.count(word) for word in reference
-        ),
-        "n too large": lambda candidate, reference, n: matches(candidate, reference, n + 1),
-        "in reverse": lambda candidate, reference, n: matches(candidate[::-1], reference, n) + 1,
-        "all n-grams": lambda candidate, reference, n: len(candidate) - n + 1,
-        "in the first half": lambda candidate, reference, n: matches(candidate[: len(candidate) // 2], reference, n),
-    },
 }
-
-
-def _taken_away(candidate, reference, n):
-    left = [tuple(reference[i : i + n]) for i in range(len(reference) - n + 1)]
-    count = 0
-    for i in range(len(candidate) - n + 1):
-        gram = tuple(candidate[i : i + n])
-        if gram in left:
-            left.remove(gram)
-            count += 1
-    return count
 
 
 RIGHT = {
@@ -72,5 +52,4 @@ RIGHT = {
         ],
         "with six above": lambda scores, lengths, alpha: scores * (6 / (5 + lengths)) ** alpha,
     },
-    "search.matches": {"matches taken away": _taken_away},
 }
