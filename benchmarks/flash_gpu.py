@@ -1,4 +1,4 @@
-"""Time exact attention on a CUDA GPU, and count its memory; the flash chapter draws the record.
+"""Time exact attention on a CUDA GPU, and count its memory; `kernels` draws the record.
 
 python benchmarks/flash_gpu.py     minutes; writes attention_course/recorded/flash_gpu.json
 

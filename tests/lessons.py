@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-IN_THE_OLD_FORM = {"cross_attention", "classifiers", "efficient", "flash", "many_devices"}
+IN_THE_OLD_FORM = {"efficient"}
 
 _TOC = yaml.safe_load((Path(__file__).parents[1] / "_toc.yml").read_text(encoding="utf-8"))
 _CHAPTERS = [

@@ -21,6 +21,7 @@ PARTS = (
     "punctuation",
     "front_page",
     "path",
+    "moved",
     "terms",
     "accessibility",
     "api",

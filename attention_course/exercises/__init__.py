@@ -26,7 +26,6 @@ CHAPTERS = (
     "transformer",
     "depth",
     "modern_block",
-    "forward_pass",
     "language_model",
     "generation",
     "speculative",
@@ -38,10 +37,19 @@ CHAPTERS = (
     "limits",
     "rank",
     "cross_attention",
+    "search",
+    "alignment",
+    "projects",
     "classifiers",
+    "tables",
+    "pointing",
+    "vision",
+    "troubleshooting",
     "efficient",
     "flash",
+    "kernels",
     "many_devices",
+    "processes",
 )
 
 

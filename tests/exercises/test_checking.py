@@ -226,7 +226,7 @@ def test_answers_in_numpy_count():
 
 
 @pytest.mark.parametrize(
-    ("unknown", "known"), [("none.merge", "flash."), ("flash.none", "flash.merge"), ("flash", "flash.merge")]
+    ("unknown", "known"), [("none.merge", "flash."), ("flash.none", "flash.attend"), ("flash", "flash.attend")]
 )
 def test_an_unknown_id_is_told_what_there_is(unknown, known):
     with pytest.raises(ValueError, match=f"exercise_id must .*'{known}'.* got '{unknown}'"):
@@ -237,7 +237,7 @@ def test_only_the_chapter_asked_for_is_imported():
     code = """
 import sys
 from attention_course import check
-check("flash.merge", ...)
+check("flash.attend", ...)
 print(*sorted(name for name in sys.modules if name.startswith("attention_course.exercises.")))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

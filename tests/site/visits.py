@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
+
+MOVED = yaml.safe_load((ROOT / "_moved.yml").read_text())
 
 SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 1280, "phone": 390}
@@ -48,10 +51,11 @@ WHAT_AXE_LOOKS_AT = """axe.configure({rules: [
 def page_names() -> list[str]:
     """Every page of the built site, relative to its root; `no site` where it is not built.
 
-    The front door, index.html, only leads to the first page.
+    The front door, index.html, only leads to the first page, and an old address to the new one.
     """
+    no_pages = {"index.html", *(f"{old}.html" for old in MOVED)}
     names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    return [name for name in names if not name.startswith("_") and name != "index.html"] or ["no site"]
+    return [name for name in names if not name.startswith("_") and name not in no_pages] or ["no site"]
 
 
 def modes_of(page_name: str) -> list[tuple[str, str]]:

@@ -1,0 +1,50 @@
+"""Pages that moved: old addresses lead on."""
+
+import nbformat
+import pytest
+from small_book import build, make_book
+from visits import MOVED, ROOT
+
+
+@pytest.fixture
+def book(tmp_path):
+    """Two pages, one of which has taken in the content of a third."""
+    book = make_book(tmp_path / "book")
+    (book / "chapters").mkdir()
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A new home\n\n## A place")])
+    nbformat.write(notebook, book / "chapters" / "after.ipynb")
+    (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n- file: chapters/after\n")
+    return book
+
+
+def test_an_old_address_leads_to_the_same_place_of_the_new_page(book, browser):
+    (book / "_moved.yml").write_text("chapters/before: chapters/after\n")
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto((book / "_build" / "html" / "chapters" / "before.html").as_uri() + "#a-place")
+        page.wait_for_url("**/after.html#a-place")
+        assert page.title().startswith("A new home")
+
+
+def test_an_old_address_leads_on_without_scripts(book, browser):
+    (book / "_moved.yml").write_text("chapters/before: chapters/after\n")
+    result = build(book)
+    assert result.returncode == 0, result.stdout + result.stderr
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto((book / "_build" / "html" / "chapters" / "before.html").as_uri())
+        page.wait_for_url("**/after.html")
+
+
+@pytest.mark.parametrize("move", ["chapters/before: chapters/nowhere", "chapters/after: page"])
+def test_a_move_to_nowhere_or_from_a_page_that_stands_fails(book, move):
+    (book / "_moved.yml").write_text(f"{move}\n")
+    result = build(book)
+    assert result.returncode != 0
+    assert f"got {move}" in result.stdout + result.stderr
+
+
+def test_no_old_address_is_a_page_again():
+    assert not [old for old in MOVED if (ROOT / f"{old}.ipynb").exists()]
