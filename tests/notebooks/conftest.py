@@ -51,8 +51,9 @@ def repository_url():
 
 @pytest.fixture
 def next_lesson(lesson):
-    """The notebook of the lesson that the table of contents has after this one."""
-    return f"{IN_ORDER[IN_ORDER.index(lesson.removesuffix('.ipynb')) + 1].removeprefix('chapters/')}.ipynb"
+    """The notebook of the lesson that the table of contents has after this one; the last leads on to a reader's own."""
+    behind = IN_ORDER[IN_ORDER.index(lesson.removesuffix(".ipynb")) + 1 :]
+    return f"{next(iter(behind), 'chapters/language_model').removeprefix('chapters/')}.ipynb"
 
 
 @pytest.fixture
