@@ -9,6 +9,7 @@ from attention_course.diagrams.classifiers import five_poolings, review_answer
 from attention_course.diagrams.cross_attention import three_attentions
 from attention_course.diagrams.depth import norm_places, warm_up_table
 from attention_course.diagrams.diagram import Area, Diagram
+from attention_course.diagrams.efficient import two_orders
 from attention_course.diagrams.flash import two_memories
 from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
@@ -80,6 +81,7 @@ __all__ = [
     "training_loop",
     "transformer_block",
     "two_memories",
+    "two_orders",
     "warm_up_table",
     "when_to_ask",
     "where_positions_enter",

@@ -1,4 +1,4 @@
-"""Recall against the number of things to choose from, for attention and its variants, for the efficient chapter."""
+"""Recall against the number of things to choose from, for attention and its variants, for the page on recall."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""Bits per character of one small language model with each causal mechanism in it, for the efficient chapter."""
+"""Bits per character of one small language model with each causal mechanism in it, for the page on recall."""
 
 import _text
 import torch

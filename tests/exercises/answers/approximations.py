@@ -1,0 +1,35 @@
+import torch
+
+from attention_course.exercises.approximations import block_layout, crossover, positive_features
+
+WRONG = {
+    "approximations.features": {
+        "absolute": lambda x, w: positive_features(x, w.abs()),
+        "elu": lambda x, w: torch.nn.functional.elu(x @ w.T * x.size(-1) ** -0.25) + 1,
+        "one length for all": lambda x, w: (
+            (x @ w.T * x.size(-1) ** -0.25 - x.square().sum() / 2 / x.size(-1) ** 0.5).exp() / len(w) ** 0.5
+        ),
+        "root of d instead of m": lambda x, w: positive_features(x, w) * (len(w) / x.size(-1)) ** 0.5,
+        "logarithms": lambda x, w: positive_features(x, w).log(),
+    },
+    "approximations.layout": {
+        "floats": lambda n, window, n_global: block_layout(n, window, n_global).float(),
+        "two global blocks": lambda n, window, n_global: block_layout(n, window, 2),
+        "a window of one": lambda n, window, n_global: block_layout(n, 1, n_global),
+        "at least one global block": lambda n, window, n_global: block_layout(n, window, max(1, n_global)),
+        "last blocks": lambda n, window, n_global: block_layout(n, window, n_global).flip(0, 1),
+        "one wider": lambda n, window, n_global: block_layout(n, window + 1, n_global),
+        "causal": lambda n, window, n_global: block_layout(n, window, n_global).tril(),
+    },
+    "approximations.crossover": {
+        "rounded": lambda h, d, m: round(crossover(h, d, m)),
+        "floor": lambda h, d, m: (8 * m * d + 2 * m) // (4 * d),
+        "per head": lambda h, d, m: crossover(h, d, m) / h,
+        "normaliser of both": lambda h, d, m: (8 * m * d + 4 * m) / (4 * d),
+        "complex": lambda h, d, m: complex(crossover(h, d, m)),
+    },
+}
+
+RIGHT = {
+    "approximations.crossover": {"simplified": lambda h, d, m: 2 * m + m / (2 * d)},
+}
