@@ -25,7 +25,7 @@ CORNERS = ((20, 30), (312, 30), (312, 206), (20, 206))
 
 
 def four_cuts() -> Diagram:
-    """Two texts and two layers on two devices, cut in each of the four ways that there are."""
+    """Two texts and two layers on two devices, cut in each of four ways."""
     picture = Diagram(
         "Four ways to spread training over two devices, A and B. Each panel has a batch of two texts, a row each with "
         "a cell for each token, and a model of two layers, a row each with a cell for each part of its matrices. "
