@@ -147,7 +147,9 @@ def write_for_the_site(folder):
     """Write what the site shows: of the pages that are as they were when they ran, how often each claim held."""
     package = Package(".")
     valid = {
-        name: page for name, page in recorded_pages().items() if page["fingerprint"] == fingerprint(read(name), package)
+        name: page
+        for name, page in recorded_pages().items()
+        if path(name).exists() and page["fingerprint"] == fingerprint(read(name), package)
     }
     (folder / "odds.json").write_text(json.dumps(valid), encoding="utf-8")
 

@@ -46,14 +46,17 @@ export const start = (view, data, weights, linked) => {
   /** @type {string[] | null} */
   let heard = null; // what was to be said last; at first nothing, for nobody has asked
 
-  // What the maps show: rows are words that were written, and the next unless there is none.
+  // What the maps show: a row for each word that was read, named with the word written after it, if there is one.
   /** @type {(sight: TranslationSight, rows: number) => Looks} */
   const show = ({ source, written, weights, changes: { heads, decoder } }, rows) => ({
-    queries: Array.from({ length: rows }, (_, i) => data.vocabulary[written[i]] ?? "…"),
+    queries: Array.from(
+      { length: rows },
+      (_, i) => `${data.vocabulary[written[i - 1]] ?? "start"} → ${data.vocabulary[written[i]] ?? "…"}`,
+    ),
     keys: source.map((symbol) => data.vocabulary[symbol]),
     weights,
     masked: false,
-    legend: "Rows are written words, columns those of the sentence; the chosen word's row is framed.",
+    legend: "A row is a word that was read and, after the arrow, the word written next; columns are those of the sentence. The chosen word's row is framed.",
     isOff: (b, h) => heads[b].includes(h) || decoder.includes(b),
   });
   const shown = { block: linked?.block ?? data.sizes.blocks, head: linked?.head ?? 0 };
