@@ -94,12 +94,11 @@ def by_heart(run: Run, rate: float) -> tuple[float, float]:
 
 
 def gradients(model: nn.Module) -> dict[str, float]:
-    """The norm of the gradient in each module with parameters of its own that are to be trained."""
+    """The norm of the gradient in each module with parameters of its own that a gradient reaches."""
     squares = defaultdict(float)
     for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            square = 0.0 if parameter.grad is None else parameter.grad.norm().item() ** 2
-            squares[name.rpartition(".")[0] or "the model"] += square
+        if parameter.grad is not None:
+            squares[name.rpartition(".")[0] or "the model"] += parameter.grad.norm().item() ** 2
     return {module: square**0.5 for module, square in squares.items()}
 
 
@@ -179,16 +178,17 @@ def ask_order(run: Run) -> Finding | None:
 
 
 def ask_gradient(run: Run) -> Finding:
-    """Does a gradient reach every module that is to be trained, and is none far weaker than the strongest?"""
+    """Does a gradient reach every parameter that is to be trained, and is none far weaker than the strongest?"""
     if run.frozen == len(list(run.model.parameters())):
         return Finding("frozen", True, run.frozen, f"all {run.frozen} parameters are frozen: requires_grad is False")
     model = copy.deepcopy(run.nudged).train()
     run.loss(run.call(model), run.targets).backward()
-    norms = gradients(model)
-    weakest, strongest = min(norms, key=norms.get), max(norms.values())
-    dead, ratio = [name for name, norm in norms.items() if norm <= 1e-11 * strongest], norms[weakest] / strongest
+    dead = [name for name, parameter in model.named_parameters() if parameter.requires_grad and parameter.grad is None]
     if dead:
-        return Finding("gradient", True, len(dead), f"none reaches {len(dead)} of {len(norms)} modules, as {dead[0]}")
+        return Finding("gradient", True, len(dead), f"none reaches {len(dead)} parameters, the first is {dead[0]}")
+    norms = gradients(model)
+    weakest = min(norms, key=norms.get)
+    ratio = norms[weakest] / max(norms.values())
     name, weak = ("vanishing", True) if ratio < VANISHED else ("gradient", False)
     return Finding(name, weak, ratio, f"the weakest, in {weakest}, is {ratio:.1g} of the strongest")
 

@@ -249,7 +249,7 @@ BROKEN: dict[str, tuple[str, Callable[[int], Patient]]] = {
         "gradient",
         lambda seed: _changed(sorter(seed), lambda model, x: _tagged(model, x, torch.detach)),
     ),
-    "the whole image as one token": ("gradient", lambda seed: reader_of_digits(seed)._replace(model=OneToken())),
+    "the whole image as one token": ("vanishing", lambda seed: reader_of_digits(seed)._replace(model=OneToken())),
     "residuals missing in eight blocks": (
         "vanishing",
         lambda seed: _altered(reader_of_digits(seed, 8), _without_residuals),

@@ -16,6 +16,7 @@ from attention_course.patients import BROKEN, SOUND, reviewer, sorter, writer
 
 FILE = Path(__file__).parents[1] / "attention_course" / "examine.py"
 PLAINEST = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"}
+AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
 
 
 def examined(patient, **asked):
@@ -44,7 +45,8 @@ def test_there_are_enough_of_both():
     assert len({cause for cause, _ in BROKEN.values()}) == 17
 
 
-def test_the_same_in_another_arithmetic():
+@pytest.mark.parametrize("arithmetic", [PLAINEST, AVX2], ids=["plainest", "AVX2"])
+def test_the_same_in_another_arithmetic(arithmetic):
     script = (
         "from attention_course.examine import examine\n"
         "from attention_course.patients import BROKEN, SOUND\n"
@@ -55,7 +57,7 @@ def test_the_same_in_another_arithmetic():
         "        report = examine(p.model, p.batch, p.loss, **p.asked)\n"
         "        assert report.cause == cause, (seed, cause, str(report))\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | PLAINEST)
+    subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | arithmetic)
 
 
 def test_a_trained_model_raises_no_alarm():
