@@ -39,8 +39,8 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     assert all(0 <= run["right"] <= 0.6 for run in results)
 
 
-def test_the_chapter_trains_the_model_that_was_recorded(sweep, request):
-    chapter = nbformat.read(request.config.rootpath / "chapters" / "efficient.ipynb", as_version=4)
+def test_the_page_trains_the_model_that_was_recorded(sweep, request):
+    chapter = nbformat.read(request.config.rootpath / "chapters" / "recall.ipynb", as_version=4)
     (cell,) = (cell for cell in chapter.cells if cell.cell_type == "code" and "class Reader" in cell.source)
     (definition,) = (node for node in ast.parse(cell.source).body if isinstance(node, ast.ClassDef))
     names = {"nn": nn, "MultiHeadAttention": MultiHeadAttention, "sizes": sweep.COMMON}

@@ -50,8 +50,8 @@ def test_no_mechanism_sees_the_future(sweep):
         assert name == "LSH" or difference < 1e-4, name
 
 
-def test_the_chapter_uses_the_mechanisms_that_were_recorded(sweep, request):
-    chapter = nbformat.read(request.config.rootpath / "chapters" / "efficient.ipynb", as_version=4)
+def test_the_page_uses_the_mechanisms_that_were_recorded(sweep, request):
+    chapter = nbformat.read(request.config.rootpath / "chapters" / "approximations.ipynb", as_version=4)
     (cell,) = (cell for cell in chapter.cells if cell.cell_type == "code" and "def causal_mechanisms" in cell.source)
     (definition,) = (
         node
