@@ -37,6 +37,7 @@ class Changed(nn.Module):
         self.model, self.way = model, way
 
     def forward(self, *given: Tensor) -> Tensor:
+        """What the model returns, called in the other way."""
         return self.way(self.model, *given)
 
 
@@ -51,6 +52,7 @@ class Tagger(nn.Module):
         self.logits = nn.Linear(WIDTH, n_symbols)
 
     def forward(self, symbols: Tensor) -> Tensor:
+        """Logits `(batch, n, n_symbols)` of integers `(batch, n)`."""
         return self.logits(self.encoder(self.positions(self.embedding(symbols)))[0])
 
 
@@ -71,6 +73,7 @@ class BatchSecond(nn.Module):
         self.logits = nn.Linear(WIDTH, 16)
 
     def forward(self, symbols: Tensor) -> Tensor:
+        """Logits `(batch, n, n_symbols)` of integers `(batch, n)`."""
         return self.logits(self.encoder(self.positions(self.embedding(symbols))))
 
 
@@ -83,6 +86,7 @@ class OneToken(nn.Module):
         self.logits = nn.Linear(WIDTH, 10)
 
     def forward(self, images: Tensor) -> Tensor:
+        """Logits `(batch, 10)` of images `(batch, 8, 8)`."""
         return self.logits(self.encoder(self.embedding(images.flatten(1))[:, None])[0][:, 0])
 
 

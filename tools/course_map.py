@@ -7,9 +7,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-READING_AND_EXERCISES = re.compile(
-    r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*|\*\*Time\*\* (\d+) minutes, and (\d+) for"
-)
+READING_AND_EXERCISES = re.compile(r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*")
 FRONT_PAGE = Path("intro.ipynb")
 CELL = "parts"  # the id of the front page's cell that holds the list
 END_OF_FIRST_READING = "language_model"  # the reader builds the front page's model there
@@ -29,7 +27,7 @@ def read_page(file):
     if not minutes:
         raise ValueError(f"{file} must say how long it takes, as the other pages do")
     title = text.splitlines()[0].removeprefix("# ").strip()
-    return {"file": file, "title": title, "minutes": sum(int(part) for part in minutes.groups() if part)}
+    return {"file": file, "title": title, "minutes": sum(map(int, minutes.groups()))}
 
 
 def read_parts():

@@ -46,6 +46,8 @@ CHAPTERS = (
     "vision",
     "troubleshooting",
     "efficient",
+    "approximations",
+    "recall",
     "flash",
     "kernels",
     "many_devices",

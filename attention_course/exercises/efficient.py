@@ -145,8 +145,8 @@ GATED = Exercise(
         Misconception(
             "gate on the new token too",
             _in_a_loop(lambda old, new, g: g * (old + new)),
-            "The gate multiplies what the token adds as well, or is the gate of the token before, which comes to the same. A "
-            "token's gate should shrink only what was there before it.",
+            "The gate multiplies what the token adds as well, or is the gate of the token before, which comes to the "
+            "same. A token's gate should shrink only what was there before it.",
         ),
         Misconception(
             "gate on the new token instead",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lessons import FURTHER, IN_THE_NEW_FORM
+from lessons import FURTHER, LESSON_NAMES
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -13,7 +13,7 @@ PAGES = parse_toc_yaml(ROOT / "_toc.yml")
 NOTEBOOKS = [f"{page}.ipynb" for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
 CHAPTERS = [name for name in NOTEBOOKS if name.startswith("chapters/")]
 IN_ORDER = [str(page) for part in PAGES.root.subtrees for page in part.items if str(page).startswith("chapters/")]
-LESSONS = [f"chapters/{name}.ipynb" for name in sorted(IN_THE_NEW_FORM)]
+LESSONS = [f"chapters/{name}.ipynb" for name in sorted(LESSON_NAMES)]
 ARGUMENTS = {
     "name": NOTEBOOKS,
     "chapter": CHAPTERS,
@@ -23,7 +23,7 @@ ARGUMENTS = {
 
 
 def pytest_generate_tests(metafunc):
-    """`name` runs over every notebook, `chapter` over those in chapters/, `lesson` over those in the new form."""
+    """`name` runs over every notebook, `chapter` over those in chapters/, `lesson` over the lessons."""
     for argument, names in ARGUMENTS.items():
         if argument in metafunc.fixturenames:
             metafunc.parametrize(argument, names)

@@ -1,4 +1,4 @@
-"""The front page's list, README's table, the exercises and the lists of limits are as the table of contents says."""
+"""The front page's list, README's table and the exercises are as the table of contents says."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import nbformat
 import pytest
 import yaml
 from course_map import CELL, FRONT_PAGE, evenings, read_page, read_parts, write_list
-from lessons import FURTHER, IN_ORDER, IN_THE_NEW_FORM, IN_THE_OLD_FORM
+from lessons import IN_ORDER
 
 from attention_course.exercises import CHAPTERS
 
@@ -41,21 +41,9 @@ def test_every_page_has_its_file_of_exercises():
     assert list(CHAPTERS) == IN_ORDER
 
 
-def test_every_page_keeps_limits_or_is_known_not_to():
-    groups = [IN_THE_NEW_FORM, FURTHER, IN_THE_OLD_FORM]
-    assert sorted(name for group in groups for name in group) == sorted(IN_ORDER)
-
-
-@pytest.mark.parametrize(
-    ("line", "minutes"),
-    [
-        ("**Reading about 40 minutes, exercises about 20.** You need [X](x.ipynb).", 60),
-        ("**Time** 50 minutes, and 5 for the exercises. **You need** [X](x.ipynb).", 55),
-    ],
-)
-def test_what_a_page_says_is_read(tmp_path, line, minutes):
-    file = write_page(tmp_path / "page", "Title", line)
-    assert read_page(file) == {"file": file, "title": "Title", "minutes": minutes}
+def test_what_a_page_says_is_read(tmp_path):
+    file = write_page(tmp_path / "page", "Title", "**Reading about 40 minutes, exercises about 20.** Yes.")
+    assert read_page(file) == {"file": file, "title": "Title", "minutes": 60}
 
 
 def test_a_page_that_does_not_say_is_refused(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from explorer_pages import show  # noqa: F401
-from lessons import FURTHER, IN_THE_NEW_FORM
+from lessons import IN_ORDER
 from live_models import open_model, trained  # noqa: F401
 from live_translators import model, open_translator  # noqa: F401
 from serving import BOOK, serving
@@ -26,7 +26,7 @@ from visits import (
     page_names,
 )
 
-LESSONS = {f"chapters/{name}.html" for name in IN_THE_NEW_FORM | FURTHER}
+LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
 UNCOVER = "for (const button of document.querySelectorAll('.course-check-anyway')) button.click()"
 OPEN_FOLDS = """async () => {
   for (const box of document.querySelectorAll("details")) box.open = true;

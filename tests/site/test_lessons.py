@@ -1,11 +1,11 @@
 """How far a reader with a phone scrolls in lessons, as the page opens: folds, hints and answers closed."""
 
 import pytest
-from lessons import FURTHER, IN_THE_NEW_FORM
+from lessons import FURTHER, LESSON_NAMES
 from visits import AS_OPENED, HEIGHTS, WIDTHS
 
 PHONE = {"width": WIDTHS["phone"], "height": HEIGHTS["phone"]}
-MOST_SCREENS = dict.fromkeys(IN_THE_NEW_FORM, 20) | dict.fromkeys(FURTHER, 30)
+MOST_SCREENS = dict.fromkeys(LESSON_NAMES, 20) | dict.fromkeys(FURTHER, 30)
 FIRST_PICTURE = 1.5
 
 
@@ -22,7 +22,7 @@ def test_the_exercises_come_soon(visit, lesson, most):
     assert measured["exercises"] is None or measured["exercises"] <= most
 
 
-@pytest.mark.parametrize("lesson", [f"chapters/{name}.html" for name in sorted(IN_THE_NEW_FORM)])
+@pytest.mark.parametrize("lesson", [f"chapters/{name}.html" for name in sorted(LESSON_NAMES)])
 def test_the_first_picture_comes_at_once(visit, lesson):
     measured = screens(visit(lesson, "dark", "phone").as_opened)
     assert measured["picture"] is not None and measured["picture"] <= FIRST_PICTURE

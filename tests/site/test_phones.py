@@ -1,14 +1,14 @@
-"""On a phone as on a desktop, nothing that is meant to be read lies off the screen in the lessons in the new form."""
+"""On a phone as on a desktop, nothing that is meant to be read lies off the screen of a page."""
 
 import re
 
 import nbformat
 import pytest
-from lessons import FURTHER, IN_THE_NEW_FORM
+from lessons import IN_ORDER
 from visits import OFF_SCREEN, ROOT, SITE, TWO_MODES
 
 PAGES = sorted(f"chapters/{path.name}" for path in SITE.glob("chapters/*.html")) or ["no site"]
-LESSONS = sorted(f"chapters/{name}.html" for name in IN_THE_NEW_FORM | FURTHER)
+LESSONS = sorted(f"chapters/{name}.html" for name in IN_ORDER)
 PAGE = """<!doctype html><html lang="en"><title>Made up</title>
 <style>body {{ margin: 0; font-size: 16px }} article {{ width: 358px }} pre {{ overflow: auto }}</style>
 <article>{body}</article></html>"""
