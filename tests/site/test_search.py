@@ -22,13 +22,13 @@ ANSWERS = [
     ("is_causal", "chapters/masking.html#which-corner", 1),
     ("beam search", "glossary.html#term-beam-search", 1),
     ("is attention permutation invariant", "glossary.html#term-permutation-equivariant", 1),
-    ("Linformer causal", "chapters/efficient.html#which-one-then", 5),
+    ("Linformer causal", "chapters/approximations.html#linformer-slots", 5),
     ("online softmax", "glossary.html#term-online-softmax", 1),
     ("what is a logit", "glossary.html#term-logit", 1),
-    ("MLA", "chapters/flash.html#the-ledger-of-the-cache", 1),
+    ("MLA", "chapters/cache.html#queries-that-meet-latents", 1),
     ("ALiBi slopes", "chapters/positions.html#alibi-a-slope-over-the-distance", 1),
     ("grouped query atention", "glossary.html#term-grouped-query-attention", 1),
-    ("perfor", "chapters/efficient.html#performer-softmax-estimated", 1),
+    ("perfor", "chapters/approximations.html#performer-the-softmax-estimated", 1),
 ]
 LINKS = ".course-search-results a"
 COUNT = ".course-search-count"
