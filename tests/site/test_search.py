@@ -25,7 +25,7 @@ ANSWERS = [
     ("Linformer causal", "chapters/approximations.html#linformer-slots", 5),
     ("online softmax", "glossary.html#term-online-softmax", 1),
     ("what is a logit", "glossary.html#term-logit", 1),
-    ("MLA", "chapters/cache.html#queries-that-meet-latents", 1),
+    ("MLA", "glossary.html#term-latent-attention", 1),
     ("ALiBi slopes", "chapters/positions.html#alibi-a-slope-over-the-distance", 1),
     ("grouped query atention", "glossary.html#term-grouped-query-attention", 1),
     ("perfor", "chapters/approximations.html#performer-the-softmax-estimated", 1),
