@@ -206,6 +206,15 @@ PADDING = Exercise(
             ),
             "You turned the mask that the model gets. The mask is right: what stands in the wrong order is `where`.",
         ),
+        Misconception(
+            "moves added up",
+            lambda model, tokens, mask: (
+                (model(torch.where(mask[:, :, None], tokens, torch.roll(tokens, 1, 1) + 1), mask) - model(tokens, mask))
+                .abs()
+                .sum()
+            ),
+            "You added the moves up, so that the number grows with the batch. Return the largest.",
+        ),
     ),
     given=_given,
 )
