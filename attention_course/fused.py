@@ -52,11 +52,11 @@ def fused_attention(
     if mask is not None:  # with fewer dimensions than the query, other than two, PyTorch would store the weights
         mask = mask[(None,) * (query.dim() - mask.dim())]
         if bias is not None or mask.size(-2) > 1:  # what is hidden from some may be seen by others
-            query, key = _bounded(query, key, scale)
+            query, key = bounded(query, key, scale)
     return F.scaled_dot_product_attention(query, key, value, mask, dropout, in_kernel, scale=scale)
 
 
-def _bounded(query: Tensor, key: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+def bounded(query: Tensor, key: Tensor, scale: float) -> tuple[Tensor, Tensor]:
     """Queries and keys with numbers cut off from where on their scores could overflow.
 
     The bound is the same whatever the tokens are: if it came from them, hidden ones would have a say.

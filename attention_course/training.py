@@ -104,8 +104,9 @@ def accuracy(written: Tensor, target: Tensor) -> dict[str, float]:
 def alignment_error(weights: Tensor, gold: Tensor) -> float:
     """Share of the target tokens whose largest weight misses the gold source tokens.
 
-    With one link a target token this is the alignment error rate of Och & Ney 2003
-    (doi:10.1162/089120103321337421): 0 is perfect, and chance is near 1 minus the share of gold.
+    0 is perfect, and chance is near 1 minus the share of gold. Where each target token has one gold source token, this
+    is the alignment error rate of Och & Ney 2003 (doi:10.1162/089120103321337421), which elsewhere counts missing links
+    too.
 
     Args:
         weights: `(..., n_target, n_source)`.

@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 from dependencies import Package, depends_on, own_statements  # noqa: E402
+from odds import code_of  # noqa: E402
 
 FILES = {
     "__init__.py": """\
@@ -127,3 +128,30 @@ def test_what_python_loads_is_followed():
     efficient = {path for path in ran.stdout.split() if "/efficient/" in path}
     assert any(path.endswith("reformer.py") for path in efficient)
     assert efficient <= {str(path) for path in depends_on(Package(ROOT), [cell])}
+
+
+MODULE = '''"""Two
+lines."""
+
+def twice(x):
+    """Doubles."""
+    text = """no docstring"""
+    return 2 * x
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("Two\nlines.", "One line.", True),
+        ("Doubles.", "Doubles it.\n\n    And says so.", True),
+        ("def twice", "\n\ndef twice", True),
+        ("no docstring", "another string", False),
+        ("2 * x", "x + x", False),
+    ],
+)
+def test_of_a_module_all_but_docstrings_and_blank_lines_decides_claims(old, new, same):
+    file, changed = Path("module.py"), MODULE.replace(old, new)
+    assert changed != MODULE
+    assert (code_of(file, MODULE.encode()) == code_of(file, changed.encode())) == same
+    assert code_of(Path("record.json"), MODULE.encode()) != code_of(Path("record.json"), changed.encode())
