@@ -5,6 +5,7 @@ see everything. (The paper gives global tokens projections of their own; here th
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from attention_course.attention import scaled_dot_product_attention
@@ -15,6 +16,7 @@ from attention_course.efficient.inputs import (
     validate_weightless,
     validate_whole_number,
 )
+from attention_course.fused import bounded
 from attention_course.mechanism import Mechanism
 
 SMALLEST_BLOCK = 64  # queries that share a window of keys: fewer would be too little work at a time
@@ -83,6 +85,8 @@ class LongformerAttention(Mechanism):
         if mask is not None:  # a hidden key is put where no window reaches
             visible = mask.expand(*key.shape[:2], 1, n_tokens).transpose(-2, -1).flatten(0, 1)
             key_place = place.where(visible, OUT_OF_REACH)
+        # Not for each call of the kernel, where the windows, which overlap, would be copied.
+        query, key = bounded(query, key, query.size(-1) ** -0.5)
         queries, keys, values = (tokens.flatten(0, 1) for tokens in (query, key, value))  # (batch * heads, n_tokens, d)
         output = join(self._blocks(queries, keys, values, place, key_place, n_global), queries)
         output = output.unflatten(0, query.shape[:2])
@@ -127,8 +131,7 @@ class LongformerAttention(Mechanism):
             seen = torch.cat([seen_global.expand(*seen.shape[:-1], -1), seen], dim=-1)
             key = torch.cat([global_key.expand(-1, key.size(1), -1, -1), key], dim=-2)
             value = torch.cat([global_value.expand(-1, value.size(1), -1, -1), value], dim=-2)
-        output, _ = scaled_dot_product_attention(query, key, value, seen, need_weights=False)
-        return output.flatten(1, 2)
+        return F.scaled_dot_product_attention(query, key, value, seen).flatten(1, 2)
 
     def _near(self, distance: Tensor) -> Tensor:
         near = distance.abs() <= self.window
