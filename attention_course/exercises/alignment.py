@@ -6,65 +6,6 @@ from torch import nn
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer, normal
 
-# --- how often the largest weight misses the gold --------------------------------------------------
-
-
-def alignment_error(weights, gold):
-    words = gold.any(-1)
-    hit = gold.gather(-1, weights.argmax(-1, keepdim=True))[..., 0]
-    return 1 - hit[words].double().mean()
-
-
-def _alignment_inputs(size, generator):
-    shape = ((4, 1, 2)[size % 3], size + 2, size + 3)
-    gold = torch.rand(shape, generator=generator) < 1.5 / shape[-1]
-    gold[..., -1] |= ~gold.any(-1)
-    gold[0, -2:] = gold[1:, -1:] = False  # padding
-    weights = (normal(generator, *shape) + 1.5 * gold).softmax(-1)
-    return weights, gold
-
-
-ALIGNMENT = Exercise(
-    "alignment.error",
-    alignment_error,
-    _alignment_inputs,
-    (
-        Misconception(
-            "padding counts as missed",
-            lambda weights, gold: 1 - gold.gather(-1, weights.argmax(-1, keepdim=True)).double().mean(),
-            "Rows without any gold were counted as misses. They are padding: leave them out.",
-        ),
-        Misconception(
-            "share that hits",
-            lambda weights, gold: 1 - alignment_error(weights, gold),
-            "This is the share that hits; the error is the share that misses.",
-        ),
-        Misconception(
-            "weight outside gold",
-            lambda weights, gold: 1 - (weights * gold).sum(-1)[gold.any(-1)].double().mean(),
-            "You summed the weight that falls outside the gold. That is a fair measure too, but here a row counts "
-            "as right or wrong by its largest weight.",
-        ),
-        Misconception(
-            "argmax over the target",
-            lambda weights, gold: 1 - gold.gather(-2, weights.argmax(-2, keepdim=True)).double().mean(),
-            "You took, for each source word, the target word that looks at it most. A row is a target word: its "
-            "largest weight is along the last dimension.",
-        ),
-        Misconception(
-            "half the weight",
-            lambda weights, gold: 1 - ((weights * gold).sum(-1) > 0.5)[gold.any(-1)].double().mean(),
-            "You asked for half of the weight. The largest weight of a row can be smaller than that.",
-        ),
-        Misconception(
-            "all gold words",
-            lambda weights, gold: 1 - ((weights > 1 / weights.size(-1)) == gold).all(-1)[gold.any(-1)].double().mean(),
-            "You asked each row to find all its gold words and no others. One hit is enough.",
-        ),
-    ),
-)
-
-
 # --- one token of the memory exchanged -------------------------------------------------------------
 
 
@@ -139,4 +80,4 @@ EXCHANGE = Exercise(
     given=_sentence,
 )
 
-EXERCISES = (ALIGNMENT, EXCHANGE)
+EXERCISES = (EXCHANGE,)
