@@ -1,9 +1,12 @@
-"""What the sweeps over language models share: the loss of a text, and bits a character on held-out text."""
+"""What the sweeps over language models share: a loss, bits a character on held-out text, and positions."""
 
 import math
 
 import torch
 import torch.nn.functional as F
+
+from attention_course.mechanism import Mechanism, as_mechanism
+from attention_course.positions import rotate
 
 
 def loss(model, symbols):
@@ -21,3 +24,16 @@ def bits(model, symbols, window: int) -> float:
         logits, _ = model(pieces[:, :-1])
         losses.append(F.cross_entropy(logits[:, half:].transpose(1, 2), pieces[:, half + 1 :], reduction="none"))
     return torch.cat(losses).mean().item() / math.log(2)
+
+
+class Rotated(Mechanism):
+    """Queries and keys turned by their positions, then any causal mechanism."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = as_mechanism(attention)
+        self.causal = self.attention.causal
+
+    def forward(self, query, key, value, mask=None, **options):
+        position = torch.arange(query.size(-2), device=query.device)
+        return self.attention(rotate(query, position), rotate(key, position), value, mask, **options)

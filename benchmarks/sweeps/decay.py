@@ -11,8 +11,7 @@ from attention_course import scaled_dot_product_attention, tasks, training
 from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.longformer import LongformerAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import Mechanism, as_mechanism
-from attention_course.positions import rotate
+from attention_course.mechanism import Mechanism
 
 SETTINGS = {
     "d_model": 64,
@@ -31,19 +30,6 @@ PEAK_LRS = [0.003, 0.01, 0.03]
 WITHOUT_POSITIONS = [{"mechanism": name, "rotated": False} for name in ("linear", "decay")]
 SEEDS = [0, 1, 2, 3, 4]  # at the rate of the settings
 FEWER_SEEDS = [0, 1, 2]  # of what is only there to be fair
-
-
-class Rotated(Mechanism):
-    """Queries and keys turned by their positions, then any causal mechanism."""
-
-    def __init__(self, attention):
-        super().__init__()
-        self.attention = as_mechanism(attention)
-        self.causal = self.attention.causal
-
-    def forward(self, query, key, value, mask=None, **options):
-        position = torch.arange(query.size(-2), device=query.device)
-        return self.attention(rotate(query, position), rotate(key, position), value, mask, **options)
 
 
 class Decay(Mechanism):
@@ -88,7 +74,7 @@ def make_model(name: str, n_symbols: int, *, rotated: bool) -> CausalLanguageMod
         SETTINGS["d_model"],
         SETTINGS["n_heads"],
         SETTINGS["n_layers"],
-        attention=Rotated(mechanism) if rotated else mechanism,
+        attention=_text.Rotated(mechanism) if rotated else mechanism,
     )
 
 

@@ -10,8 +10,6 @@ from attention_course.efficient.longformer import LongformerAttention
 from attention_course.efficient.performer import PerformerAttention
 from attention_course.efficient.reformer import LSHAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import Mechanism, as_mechanism
-from attention_course.positions import rotate
 
 SETTINGS = {
     "d_model": 64,
@@ -30,19 +28,6 @@ CHANCES = [
     {"mechanism": "linear", "steps": 750},
 ]
 SEEDS = [0, 1, 2]
-
-
-class Rotated(Mechanism):
-    """Queries and keys turned by their positions, then any causal mechanism."""
-
-    def __init__(self, attention):
-        super().__init__()
-        self.attention = as_mechanism(attention)
-        self.causal = self.attention.causal
-
-    def forward(self, query, key, value, mask=None, **options):
-        position = torch.arange(query.size(-2), device=query.device)
-        return self.attention(rotate(query, position), rotate(key, position), value, mask, **options)
 
 
 def make_mechanism(name: str, n_tokens: int, d_head: int = 16):
@@ -64,7 +49,7 @@ def make_model(name: str, n_symbols: int, n_tokens: int) -> CausalLanguageModel:
         SETTINGS["d_model"],
         SETTINGS["n_heads"],
         SETTINGS["n_layers"],
-        attention=Rotated(make_mechanism(name, n_tokens)),
+        attention=_text.Rotated(make_mechanism(name, n_tokens)),
     )
     if name == "LSH":  # one projection for queries and keys
         for block in model.blocks:

@@ -14,8 +14,6 @@ from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.longformer import LongformerAttention
 from attention_course.efficient.performer import PerformerAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import Mechanism, as_mechanism
-from attention_course.positions import rotate
 
 SETTINGS = {
     "d_model": 64,
@@ -34,23 +32,10 @@ FEATURES = [64, 256, 1024]
 SEEDS = [0, 1, 2]
 
 
-class Rotated(Mechanism):
-    """Queries and keys turned by their positions, then any causal mechanism."""
-
-    def __init__(self, attention):
-        super().__init__()
-        self.attention = as_mechanism(attention)
-        self.causal = self.attention.causal
-
-    def forward(self, query, key, value, mask=None, **options):
-        position = torch.arange(query.size(-2), device=query.device)
-        return self.attention(rotate(query, position), rotate(key, position), value, mask, **options)
-
-
 def make_model(attention, n_symbols: int) -> CausalLanguageModel:
     """An untrained model with this attention in it."""
     sizes = (SETTINGS[name] for name in ("d_model", "n_heads", "n_layers"))
-    return CausalLanguageModel(n_symbols, *sizes, attention=Rotated(attention))
+    return CausalLanguageModel(n_symbols, *sizes, attention=_text.Rotated(attention))
 
 
 def substitutes() -> list[tuple[dict, object]]:
