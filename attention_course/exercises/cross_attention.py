@@ -240,6 +240,18 @@ def _cross_replaces(x, memory, self_attention, cross_attention, feed_forward, no
     return norm(x + feed_forward(x))
 
 
+def _last_not_normed(x, memory, self_attention, cross_attention, feed_forward, norm, mask, memory_mask):
+    x = norm(x + self_attention(x, x, mask))
+    x = norm(x + cross_attention(x, memory, memory_mask))
+    return x + feed_forward(x)
+
+
+def _memory_unread(x, memory, self_attention, cross_attention, feed_forward, norm, mask, memory_mask):
+    x = norm(x + self_attention(x, x, mask))
+    x = norm(x + cross_attention(x, x, memory_mask))
+    return norm(x + feed_forward(x))
+
+
 DECODER = Exercise(
     "cross_attention.decoder_block",
     decoder_block,
@@ -261,6 +273,17 @@ DECODER = Exercise(
             "no causal mask",
             lambda *arguments: decoder_block(*arguments[:6], torch.ones_like(arguments[6]), arguments[7]),
             "Self-attention has no mask: the decoder reads the words it has to predict.",
+        ),
+        Misconception(
+            "the last norm missing",
+            _last_not_normed,
+            "The last sum leaves the block without its norm. The block of 2017 has one behind each of its three sums.",
+        ),
+        Misconception(
+            "the memory is never read",
+            _memory_unread,
+            "Cross-attention got the target twice: nothing of the source reaches the block. Its keys and values come "
+            "from the memory.",
         ),
         Misconception(
             "no mask on the memory",

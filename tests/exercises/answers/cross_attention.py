@@ -55,9 +55,6 @@ WRONG = {
             x, m, lambda q, k, a: s(q, m, a), c, f, n, mask, real
         ),
         "parallel": lambda x, m, s, c, f, n, mask, real: n(x + s(x, x, mask) + c(x, m, real) + f(x)),
-        "last norm missing": lambda x, m, s, c, f, n, mask, real: (
-            (y := n((z := n(x + s(x, x, mask))) + c(z, m, real))) + f(y)
-        ),
     },
 }
 
