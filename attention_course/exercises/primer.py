@@ -61,6 +61,31 @@ CROSS_ENTROPY = Exercise(
             "This is the loss in bits. PyTorch and this course use the natural logarithm: nats.",
         ),
         Misconception(
+            "every target's probability",
+            lambda logits, target: -logits.softmax(-1)[:, target].log().mean(),
+            "This takes, of every row, the probability of every target. Pair each row with its own.",
+        ),
+        Misconception(
+            "logarithm of the mean",
+            lambda logits, target: -logits.softmax(-1).gather(-1, target[:, None]).mean().log(),
+            "You averaged first. Take the logarithm of each probability, then the mean.",
+        ),
+        Misconception(
+            "no mean",
+            lambda logits, target: F.cross_entropy(logits, target, reduction="none"),
+            "You returned one loss for each row. Return their mean.",
+        ),
+        Misconception(
+            "mean over the classes too",
+            lambda logits, target: cross_entropy(logits, target) / logits.size(-1),
+            "You also divided by the number of classes. Each row has one right class: average over rows alone.",
+        ),
+        Misconception(
+            "softmax twice",
+            lambda logits, target: F.cross_entropy(logits.softmax(-1), target),
+            "F.cross_entropy takes logits and does the softmax itself: yours is the second one.",
+        ),
+        Misconception(
             "likeliest instead of right",
             lambda logits, target: -logits.softmax(-1).max(-1).values.log().mean(),
             "You took the largest probability of each row. The loss asks for the probability of the right class, "
@@ -94,6 +119,12 @@ def _descend(table, letters, followers, learning_rate, twice=False, sign=-1):
     return table.detach() + sign * learning_rate * table.grad
 
 
+def _without_logarithm(table, letters, followers, learning_rate):
+    table = table.clone().requires_grad_()
+    F.nll_loss(table[letters].softmax(-1), followers).backward()
+    return table.detach() - learning_rate * table.grad
+
+
 def _table_inputs(size, generator):
     n_letters, batch = size + 1, size + 3
     letters, followers = torch.randint(n_letters, (2, batch), generator=generator)
@@ -109,7 +140,12 @@ STEP = Exercise(
             "softmax twice",
             lambda *arguments: _descend(*arguments, twice=True),
             "The direction is right now. But F.cross_entropy takes logits and does the softmax itself: yours is the "
-            "second one, and it makes every gradient smaller.",
+            "second one, and with it the loss can never come near 0.",
+        ),
+        Misconception(
+            "no logarithm",
+            _without_logarithm,
+            "This loss lacks the logarithm: F.nll_loss takes logarithms of probabilities, and F.cross_entropy logits.",
         ),
         Misconception(
             "uphill",

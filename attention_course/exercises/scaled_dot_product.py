@@ -52,12 +52,23 @@ ATTENTION = Exercise(
         Misconception(
             "no scaling",
             _with_scores(lambda products, d_k: products.softmax(-1)),
-            "The scores are not scaled. Nothing crashes, but in a wide layer most queries start out saturated.",
+            "The scores are not scaled. Nothing crashes, but in a very wide layer many queries start out saturated.",
         ),
         Misconception(
             "softmax over the queries",
             _with_scores(lambda products, d_k: (products / d_k**0.5).softmax(-2)),
             "The softmax ran over the queries: columns sum to 1 instead of rows, and the queries compete for a key.",
+        ),
+        Misconception(
+            "softmax(1)",
+            _with_scores(lambda products, d_k: (products / d_k**0.5).softmax(1)),
+            "Dimension 1 is the queries in a plain batch, and the heads where there are heads. Count from the back: "
+            "softmax(-1).",
+        ),
+        Misconception(
+            "the values' width",
+            lambda query, key, value: attention(query * (key.size(-1) / value.size(-1)) ** 0.5, key, value),
+            "You divided by the root of the values' width. The products are sums over the width of the keys.",
         ),
         Misconception(
             "softmax over the batch",
@@ -118,6 +129,11 @@ def _with_survivors(make_survivors):
     return lambda weights, keep, p, value: (make_survivors(weights, keep, p) @ value, weights)
 
 
+def _renormalised(weights, keep):
+    survivors = weights * keep
+    return survivors / survivors.sum(-1, keepdim=True)
+
+
 DROPOUT = Exercise(
     "scaled_dot_product.dropout",
     drop_weights,
@@ -131,7 +147,7 @@ DROPOUT = Exercise(
         ),
         Misconception(
             "rows made to sum to 1",
-            _with_survivors(lambda weights, keep, p: weights * keep / (weights * keep).sum(-1, keepdim=True)),
+            _with_survivors(lambda weights, keep, p: _renormalised(weights, keep)),
             "You made each row sum to 1 again. Dropout does not: it keeps the mean over many draws, and a "
             "single row's sum varies.",
         ),
@@ -155,6 +171,18 @@ DROPOUT = Exercise(
             lambda weights, keep, p, value: (drop_weights(weights, keep, p, value)[0], weights * keep / (1 - p)),
             "The output is right. But you returned the weights after dropout: they change from call to call, and their "
             "rows do not sum to 1. What does the course's own function return?",
+        ),
+        Misconception(
+            "no rescaling, and returned",
+            lambda weights, keep, p, value: ((weights * keep) @ value, weights * keep),
+            "Two things: survivors must grow to keep the mean, and the weights that are returned are those before "
+            "dropout.",
+        ),
+        Misconception(
+            "rows made to sum to 1, and returned",
+            lambda weights, keep, p, value: (_renormalised(weights, keep) @ value, _renormalised(weights, keep)),
+            "Two things: dropout does not make each row sum to 1 again, it divides by 1 - p; and the weights that are "
+            "returned are those before dropout.",
         ),
         Misconception(
             "no dropout",
@@ -206,6 +234,16 @@ CLOSENESS = Exercise(
             "not halved",
             lambda query, key, value: _by_distance(query, key, value, lambda distance: -(distance**2)),
             "The squared distance is not halved. The weights become sharper: that is a temperature of one half.",
+        ),
+        Misconception(
+            "neither squared nor halved",
+            lambda query, key, value: _by_distance(query, key, value, lambda distance: -distance),
+            "The distance is neither squared nor halved. torch.cdist returns the distance itself.",
+        ),
+        Misconception(
+            "neither sign nor half",
+            lambda query, key, value: _by_distance(query, key, value, lambda distance: distance**2),
+            "The sign is missing, so the farthest key gets the most weight; and so is the half.",
         ),
         Misconception(
             "inverse distance",
