@@ -48,23 +48,25 @@ def kind_of(statement, marked):
     return TRAINED if trains(statement) else max(read, default=EXACT)
 
 
-def claims_in(statement):
-    """Whether a statement calls `claim()`."""
+def calls_any(statement, names):
+    """Whether a statement calls one of the functions of these names."""
     calls = [node.func for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    return any(isinstance(call, ast.Name) and call.id == "claim" for call in calls)
+    return any(isinstance(call, ast.Name) and call.id in names for call in calls)
 
 
 def kinds_of_claims(notebook):
     """For each cell that claims something, what its claims are about: `{cell id: kind}`."""
     marked, kinds, imported = dict(MARKS), {}, set(MARKS)
+    claiming = {"claim"}  # and the notebook's own functions that call it
     for _, cell in code_cells(notebook):
         for statement in parse_cell(cell.source).body:
             if isinstance(statement, ast.Import | ast.ImportFrom):
                 imported |= {alias.asname or alias.name for alias in statement.names}
                 continue
             kind = kind_of(statement, marked)
-            if claims_in(statement):
+            if calls_any(statement, claiming):
                 kinds[cell.id] = max(kind, kinds.get(cell.id, EXACT))
+                claiming |= {statement.name} if isinstance(statement, ast.FunctionDef) else set()
             touched = names_in(statement, ast.Store)
             if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
                 touched |= names_in(statement, ast.Load) if kind == TRAINED else changed_in_place(statement)

@@ -43,3 +43,9 @@ def test_one_trained_claim_makes_its_cell_trained():
     trained = "loss.backward()\nx = loss"
     assert kinds(trained, f"{CLAIM.format('1 < 2')}\n{CLAIM.format('x < 1')}\n{CLAIM.format('2 < 3')}") == ["trained"]
     assert kinds(CLAIM.format("1 < 2"), trained, CLAIM.format("x < 1")) == ["exact", "trained"]
+
+
+def test_a_cell_claims_what_a_function_of_the_notebook_claims_for_it():
+    told = "def tell(x):\n    claim('it is so', x > 0)"
+    assert kinds(told, "x = 1", "tell(x)") == ["exact", "exact"]
+    assert kinds(told, "loss.backward()\nx = loss", "tell(x)") == ["exact", "trained"]
