@@ -9,6 +9,7 @@ import torch
 from attention_course import scaled_dot_product_attention
 from attention_course.buckets import t5_bucket
 from attention_course.efficient.reformer import lsh_attention
+from attention_course.efficient.sinks import sink_attention
 from attention_course.mechanism import as_mechanism
 
 N_HEADS, D_HEAD = 2, 8
@@ -83,7 +84,7 @@ def call_latent(layer, query, key, value, mask, *, causal):
     return layer(*tokens, mask=mask, causal=causal)[0].unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
 
 
-def multi_head(layer, query, key, value, mask, *, causal):
+def multi_head(layer, query, key, value, mask, *, causal, attend=by_definition):
     def joined(tokens):
         return tokens.transpose(1, 2).flatten(2)
 
@@ -92,7 +93,14 @@ def multi_head(layer, query, key, value, mask, *, causal):
 
     projections = (layer.query_proj, layer.key_proj, layer.value_proj)
     projected = (heads(joined(each), by.weight) for each, by in zip((query, key, value), projections, strict=True))
-    return heads(joined(by_definition(*projected, mask, causal=causal)), layer.out_proj.weight)
+    return heads(joined(attend(*projected, mask, causal=causal)), layer.out_proj.weight)
+
+
+def sinks(layer, query, key, value, mask):
+    def attend(*given, causal):
+        return sink_attention(*given, window=layer.band.window, n_sinks=layer.band.n_global)[0]
+
+    return multi_head(layer, query, key, value, mask, causal=True, attend=attend)
 
 
 def call_multi_head(layer, query, key, value, mask, *, causal):

@@ -27,6 +27,7 @@ from definitions import (
     multi_head,
     rotary,
     shaw,
+    sinks,
     t5,
     under_a_mask,
 )
@@ -46,6 +47,7 @@ from attention_course.efficient.linformer import LinformerAttention, linformer_a
 from attention_course.efficient.longformer import LongformerAttention, window_attention
 from attention_course.efficient.performer import PerformerAttention, performer_attention
 from attention_course.efficient.reformer import LSHAttention
+from attention_course.efficient.sinks import SinkAttention
 from attention_course.grouped import grouped_query_attention
 from attention_course.mechanism import FunctionMechanism
 from attention_course.positions import ALiBiAttention, RotaryAttention, ShawAttention
@@ -206,7 +208,12 @@ def cases(causal: bool) -> dict[str, Case]:
             shared=True, leaks=causal, **in_float32,
         ),
     }  # fmt: skip
-    if not causal:
+    if causal:
+        found["sinks"] = Case(
+            lambda: with_seed(lambda: SinkAttention(N_HEADS * D_HEAD, N_HEADS, 5, n_sinks=2)),
+            partial(call_multi_head, causal=True), sinks, large=0.01, draws=True,
+        )  # fmt: skip
+    else:
         found["Linformer"] = Case(
             lambda: with_seed(lambda: LinformerAttention(LONGEST, 16)), as_it_is,
             lambda attention, q, k, v, mask: linformer_attention(
