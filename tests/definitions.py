@@ -8,8 +8,11 @@ import torch
 
 from attention_course import scaled_dot_product_attention
 from attention_course.buckets import t5_bucket
+from attention_course.efficient.indexer import index_scores
 from attention_course.efficient.reformer import lsh_attention
 from attention_course.efficient.sinks import sink_attention
+from attention_course.efficient.top_k import top_k_attention
+from attention_course.masks import hide_future
 from attention_course.mechanism import as_mechanism
 
 N_HEADS, D_HEAD = 2, 8
@@ -101,6 +104,19 @@ def sinks(layer, query, key, value, mask):
         return sink_attention(*given, window=layer.band.window, n_sinks=layer.band.n_global)[0]
 
     return multi_head(layer, query, key, value, mask, causal=True, attend=attend)
+
+
+def top_k(layer, query, key, value, mask, *, causal):
+    def joined(tokens):
+        return tokens.transpose(1, 2).flatten(2)
+
+    scores = index_scores(*layer.indexer.queries(joined(query)), layer.indexer.keys(joined(key))).unsqueeze(1)
+
+    def attend(query, key, value, mask, *, causal):
+        mask = hide_future(mask, query, key) if causal else mask
+        return top_k_attention(query, key, value, scores, mask, k=layer.k)[0]
+
+    return multi_head(layer, query, key, value, mask, causal=causal, attend=attend)
 
 
 def call_multi_head(layer, query, key, value, mask, *, causal):

@@ -29,6 +29,7 @@ from definitions import (
     shaw,
     sinks,
     t5,
+    top_k,
     under_a_mask,
 )
 from torch import Tensor, nn
@@ -48,6 +49,7 @@ from attention_course.efficient.longformer import LongformerAttention, window_at
 from attention_course.efficient.performer import PerformerAttention, performer_attention
 from attention_course.efficient.reformer import LSHAttention
 from attention_course.efficient.sinks import SinkAttention
+from attention_course.efficient.top_k import TopKAttention
 from attention_course.grouped import grouped_query_attention
 from attention_course.mechanism import FunctionMechanism
 from attention_course.positions import ALiBiAttention, RotaryAttention, ShawAttention
@@ -64,6 +66,9 @@ ONCE_ROUNDED = {BFLOAT16: (7e-3, 9e-3), FLOAT16: (8e-4, 1.1e-3)}  # what compute
 # The same under autocast, for float32 tokens: it rounds whatever is multiplied, tokens too; or the output alone.
 AUTOCAST = {BFLOAT16: (2e-2, 2.5e-2), FLOAT16: (2.5e-3, 3.2e-3)}
 OUTPUT_ROUNDED = {BFLOAT16: (7e-3, 3e-6), FLOAT16: (8e-4, 3e-6)}
+# In training the top-k layer forms weights, and rounds them, for each query alone.
+IN_ROWS = {BFLOAT16: (1.6e-2, 3.5e-2), FLOAT16: (2e-3, 4.5e-3)}
+IN_ROWS_AUTOCAST = {BFLOAT16: (2e-2, 3.5e-2), FLOAT16: (2.5e-3, 4.5e-3)}
 # Each of Linformer's slots adds up all keys: they, and what rounding changes in scores, grow with their number.
 SLOTS = {FLOAT32: (1.5e-5, 3e-6), BFLOAT16: (2.2e-2, 2e-2), FLOAT16: (2.5e-3, 3e-3)}
 SLOTS_AUTOCAST = {BFLOAT16: (3.5e-2, 6.5e-2), FLOAT16: (4.5e-3, 7.5e-3)}
@@ -172,6 +177,11 @@ def cases(causal: bool) -> dict[str, Case]:
         "latent": Case(
             lambda: with_seed(lambda: LatentAttention(N_HEADS * D_HEAD, N_HEADS, 12)),
             partial(call_latent, causal=causal), partial(latent, causal=causal), large=0.01,
+        ),
+        "top-k": Case(
+            lambda: with_seed(lambda: TopKAttention(N_HEADS * D_HEAD, N_HEADS, 12)),
+            partial(call_multi_head, causal=causal), partial(top_k, causal=causal), large=0.01, draws=True,
+            errors=ROUNDING | IN_ROWS, autocast=IN_ROWS_AUTOCAST,
         ),
         "ring": Case(
             lambda: ring(causal), as_it_is, softmax,

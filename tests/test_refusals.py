@@ -18,7 +18,7 @@ from mechanisms import BATCH, CASES, D_HEAD, N_HEADS, seeded
 from attention_course import KVCache, MultiHeadAttention
 
 ANY_NUMBER_OF_KEYS = "exact", "exact, with weights", "dot product", "grouped", "flash", "chunked"
-ANY_NUMBER_OF_KEYS += "multi-head", "latent", "linear", "Performer", "Linformer"
+ANY_NUMBER_OF_KEYS += "multi-head", "latent", "top-k", "linear", "Performer", "Linformer"
 
 
 @EVERY
