@@ -1,7 +1,7 @@
 """A window with sinks: each token sees itself, the few before it, and the first tokens of all.
 
 Xiao et al. 2023, arXiv:2309.17453. Softmax hands out all of its weight, and trained models put what they have no use
-for on the first tokens, the sinks. A window that moves on loses them, and with them the model; here they stay in sight.
+for on the first tokens, the sinks. Such a model fails when its window leaves them behind; here they stay in sight.
 """
 
 import torch
