@@ -16,7 +16,7 @@ EVERY = pytest.mark.parametrize("name", CASES)
 MASKED = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.masked])
 CAUSAL = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.causal and not case.leaks])
 WEIGHTLESS = "window", "block-sparse", "linear", "Performer", "LSH", "Linformer"
-ONE_MASK = *WEIGHTLESS, "sinks"  # the same for all queries
+ONE_MASK = *WEIGHTLESS, "sinks", "retention", "gated", "delta"  # the same for all queries
 
 
 @dataclass(frozen=True)

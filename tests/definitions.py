@@ -119,6 +119,47 @@ def top_k(layer, query, key, value, mask, *, causal):
     return multi_head(layer, query, key, value, mask, causal=causal, attend=attend)
 
 
+def by_state(layer, query, key, value, mask, *, gates):
+    """Token by token through one matrix a head; `gates(layer, tokens)` says what is kept, and how much is written over.
+
+    What is kept is `(batch, tokens, heads, d_head or 1)`. Where something is written over, keys are of length 1.
+    """
+    kept, strength = gates(layer, key.transpose(1, 2).flatten(2))
+
+    def attend(query, key, value, mask, *, causal):
+        state, outputs = query.new_zeros(*query.shape[:2], D_HEAD, D_HEAD), []
+        for t in range(query.size(2)):
+            k, v, after = key[:, :, t, :, None], value[:, :, t, None, :], kept[:, t, :, :, None] * state
+            if strength is not None:
+                k = k / k.norm(dim=-2, keepdim=True)
+                v = strength[:, t, :, None, None] * (v - k.mT @ after)
+            after = after + k @ v
+            state = after if mask is None else after.where(mask[..., t, None], state)  # the hidden are not there
+            outputs.append((query[:, :, t, None, :] @ state).squeeze(2) / D_HEAD**0.5)
+        return torch.stack(outputs, 2) if outputs else query
+
+    return multi_head(layer, query, key, value, mask, causal=True, attend=attend)
+
+
+def retention_gates(layer, tokens):
+    return layer.decay_logit.sigmoid()[:, None].expand(*tokens.shape[:2], -1, -1), None
+
+
+def gated_linear_gates(layer, tokens):
+    numbers = tokens @ layer.gate_down.weight.T @ layer.gate_up.weight.T + layer.gate_up.bias
+    return numbers.sigmoid().pow(1 / 16).unflatten(-1, (N_HEADS, D_HEAD)), None
+
+
+def gated_delta_gates(layer, tokens):
+    numbers = [tokens @ each.weight.T + each.bias for each in (layer.gate_proj, layer.strength_proj)]
+    return numbers[0].sigmoid().pow(1 / 16).unsqueeze(-1), numbers[1].sigmoid()
+
+
+def delta_gates(layer, tokens):
+    numbers = tokens @ layer.strength_proj.weight.T + layer.strength_proj.bias
+    return torch.ones_like(numbers).unsqueeze(-1), numbers.sigmoid()
+
+
 def call_multi_head(layer, query, key, value, mask, *, causal):
     """The layer takes tokens that are not yet split into heads."""
     tokens = (each.transpose(1, 2).flatten(2) for each in (query, key, value))

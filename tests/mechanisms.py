@@ -17,14 +17,19 @@ from definitions import (
     alibi,
     as_it_is,
     by_definition,
+    by_state,
     call_grouped,
     call_latent,
     call_lsh,
     call_multi_head,
     define_grouped,
     define_lsh,
+    delta_gates,
+    gated_delta_gates,
+    gated_linear_gates,
     latent,
     multi_head,
+    retention_gates,
     rotary,
     shaw,
     sinks,
@@ -42,12 +47,16 @@ from attention_course.efficient.block_sparse import BlockSparseAttention, bigbir
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.efficient.flash import FlashAttention
 from attention_course.efficient.flex import FlexAttention
+from attention_course.efficient.gated_delta import GatedDeltaNet
+from attention_course.efficient.gated_linear import GatedLinearAttention
 from attention_course.efficient.latent import LatentAttention
 from attention_course.efficient.linear import LinearAttention, linear_attention
 from attention_course.efficient.linformer import LinformerAttention, linformer_attention
 from attention_course.efficient.longformer import LongformerAttention, window_attention
+from attention_course.efficient.matrix_state import MatrixStateLayer
 from attention_course.efficient.performer import PerformerAttention, performer_attention
 from attention_course.efficient.reformer import LSHAttention
+from attention_course.efficient.retention import MultiScaleRetention
 from attention_course.efficient.sinks import SinkAttention
 from attention_course.efficient.top_k import TopKAttention
 from attention_course.grouped import grouped_query_attention
@@ -72,8 +81,14 @@ IN_ROWS_AUTOCAST = {BFLOAT16: (2e-2, 3.5e-2), FLOAT16: (2.5e-3, 4.5e-3)}
 # Each of Linformer's slots adds up all keys: they, and what rounding changes in scores, grow with their number.
 SLOTS = {FLOAT32: (1.5e-5, 3e-6), BFLOAT16: (2.2e-2, 2e-2), FLOAT16: (2.5e-3, 3e-3)}
 SLOTS_AUTOCAST = {BFLOAT16: (3.5e-2, 6.5e-2), FLOAT16: (4.5e-3, 7.5e-3)}
+# A state is faded and written over, token by token.
+BY_STATE = ROUNDING | {FLOAT64: (4.5e-15, 6e-15), BFLOAT16: (1.6e-2, 2.2e-2), FLOAT16: (2e-3, 6e-3)}
+BY_STATE_AUTOCAST = {BFLOAT16: (2e-2, 3.5e-2), FLOAT16: (2.7e-3, 4.5e-3)}
 
-IN_NO_CASE = {FunctionMechanism: "stands for a function, of which those in the table are some"}
+IN_NO_CASE = {
+    FunctionMechanism: "stands for a function, of which those in the table are some",
+    MatrixStateLayer: "what retention, gated linear attention and the delta rule share",
+}
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -223,6 +238,17 @@ def cases(causal: bool) -> dict[str, Case]:
             lambda: with_seed(lambda: SinkAttention(N_HEADS * D_HEAD, N_HEADS, 5, n_sinks=2)),
             partial(call_multi_head, causal=True), sinks, large=0.01, draws=True,
         )  # fmt: skip
+        for name, layer, gates in (
+            ("retention", MultiScaleRetention, retention_gates),
+            ("gated linear", GatedLinearAttention, gated_linear_gates),
+            ("gated delta", GatedDeltaNet, gated_delta_gates),
+            ("delta", partial(GatedDeltaNet, gated=False), delta_gates),
+        ):
+            found[name] = Case(
+                partial(with_seed, partial(layer, N_HEADS * D_HEAD, N_HEADS)),
+                partial(call_multi_head, causal=True), partial(by_state, gates=gates),
+                errors=BY_STATE, autocast=BY_STATE_AUTOCAST, large=0.01, sums=True, draws=True,
+            )  # fmt: skip
     else:
         found["Linformer"] = Case(
             lambda: with_seed(lambda: LinformerAttention(LONGEST, 16)), as_it_is,
