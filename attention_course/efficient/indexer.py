@@ -67,10 +67,12 @@ class WithLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, output, loss):
+        """The output, in which autograd sees the loss as well."""
         return output.view_as(output)
 
     @staticmethod
     def backward(ctx, grad_output):
+        """The output's gradient as it came, and 1 for the loss."""
         return grad_output, grad_output.new_ones(())
 
 
