@@ -197,11 +197,7 @@ class MultiHeadAttention(AttentionLayer):
             ValueError: If a shape does not fit, `value` comes without `key`, or a cache comes to a mechanism that
                 works on whole sequences. The cache then holds what it held before.
         """
-        if key is None and value is not None:
-            raise ValueError("value came without key: give both, or key alone")
-        key = query if key is None else key
-        value = key if value is None else value
-        self.validate_tokens(query, key, value)
+        query, key, value = self.complete(query, key, value)
         if cache is not None and not self.attention.caches:
             raise ValueError(
                 f"cache must be None (in generate: use_cache=False), because {type(self.attention).__name__} works on "

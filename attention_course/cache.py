@@ -31,6 +31,11 @@ class KVCache:
         """`(batch, n_kv_heads, n_tokens, d_head)`, or `None` while empty."""
         return None if self._value is None else self._value[..., : self._n_tokens, :]
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tokens held, without the memory that is kept for those to come."""
+        return 0 if self._key is None else self.key.nbytes + self.value.nbytes
+
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the newest tokens' keys and values; return those of all tokens so far.
 

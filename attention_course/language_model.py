@@ -85,8 +85,8 @@ class CausalLanguageModel(nn.Module):
         return self.logits(self.norm(tokens)), all_weights if need_weights else None
 
     def new_caches(self) -> list[KVCache]:
-        """An empty cache for each block."""
-        return [KVCache() for _ in self.blocks]
+        """An empty cache for each block, of the kind that its attention keeps."""
+        return [block.attention.cache() for block in self.blocks]
 
     @torch.no_grad()
     def generate(

@@ -6,6 +6,7 @@ from functools import partial
 
 from torch import Tensor, nn
 
+from attention_course.cache import KVCache
 from attention_course.grouped import repeat_heads
 from attention_course.masks import hide_future
 
@@ -140,8 +141,21 @@ class AttentionLayer(Pluggable):
             if isinstance(module, nn.Linear):
                 module.reset_parameters()
 
-    def validate_tokens(self, query: Tensor, key: Tensor, value: Tensor) -> None:
-        """Refuse tokens that are not `(batch, tokens, d_model)`, or do not fit together (`ValueError`)."""
+    def cache(self) -> KVCache:
+        """An empty cache for this layer, for one decoding: of keys and values, where the layer keeps nothing else."""
+        return KVCache()
+
+    def complete(self, query: Tensor, key: Tensor | None, value: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+        """The tokens of a call: where the key is left out it is the query, where the value is left out the key.
+
+        Raises:
+            ValueError: If `value` comes without `key`, or tokens are not `(batch, tokens, d_model)` or do not fit
+                together.
+        """
+        if key is None and value is not None:
+            raise ValueError("value came without key: give both, or key alone")
+        key = query if key is None else key
+        value = key if value is None else value
         for name, tokens in (("query", query), ("key", key), ("value", value)):
             if tokens.dim() != 3 or tokens.size(-1) != self.d_model:
                 raise ValueError(f"{name} must have shape (batch, tokens, {self.d_model}), got {tuple(tokens.shape)}")
@@ -150,6 +164,7 @@ class AttentionLayer(Pluggable):
         if not query.size(0) == key.size(0) == value.size(0):
             batches = f"{query.size(0)}, {key.size(0)} and {value.size(0)}"
             raise ValueError(f"query, key and value must have the same batch size, got {batches}")
+        return query, key, value
 
 
 def fresh(attention: Pluggable | Callable | None) -> Pluggable | Callable | None:

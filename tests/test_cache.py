@@ -21,12 +21,13 @@ def tokens_of(*shape, seed=0):
 
 def test_it_holds_what_was_added_whatever_the_sizes():
     cache, key, value = KVCache(), tokens_of(2, 3, 50, 4), tokens_of(2, 3, 50, 5, seed=1)
-    assert len(cache) == 0 and cache.key is None and cache.value is None
+    assert len(cache) == 0 and cache.key is None and cache.value is None and cache.nbytes == 0
     start = 0
     for size in (1, 1, 7, 0, 30, 11):
         end = start + size
         held = cache.append(key[:, :, start:end], value[:, :, start:end])
         assert len(cache) == end
+        assert cache.nbytes == 2 * 3 * end * (4 + 5) * 4  # batch, heads, tokens, widths, bytes: not the room for more
         for got, of_cache, whole in zip(held, (cache.key, cache.value), (key, value), strict=True):
             assert torch.equal(got, whole[:, :, :end]) and torch.equal(of_cache, got)
         start = end

@@ -3,6 +3,12 @@ import torch
 from torch import nn
 
 from attention_course import causal_mask, sliding_window_mask, training
+from attention_course.cache import KVCache
+from attention_course.efficient.gated_delta import GatedDeltaNet
+from attention_course.efficient.latent import LatentAttention
+from attention_course.efficient.matrix_state import StateCache
+from attention_course.efficient.sinks import SinkAttention, SinkCache
+from attention_course.efficient.top_k import TopKAttention, TopKCache
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, ShawAttention
 from attention_course.transformer import Block
@@ -13,6 +19,9 @@ VARIANTS = {
     "RoPE": {"attention": RotaryAttention()},
     "ALiBi": {"attention": ALiBiAttention()},
     "Shaw, grouped": {"attention": ShawAttention(4, 3), "n_kv_heads": 2},
+    "gated delta rule": {"attention": GatedDeltaNet(16, 4)},
+    "window with sinks": {"attention": SinkAttention(16, 4, 3, n_sinks=2)},
+    "top-k": {"attention": TopKAttention(16, 4, 3)},
 }
 
 
@@ -74,6 +83,23 @@ def test_cached_equals_uncached(variant, chunk):
     parts = [model(part, caches=caches)[0] for part in source.split(chunk, dim=1)]
     torch.testing.assert_close(torch.cat(parts, 1), expected, atol=1e-5, rtol=0)
     assert [len(cache) for cache in caches] == [9, 9]
+
+
+@pytest.mark.parametrize(
+    ("attention", "kind"),
+    [
+        (None, KVCache),
+        (LatentAttention(16, 4, 8), KVCache),
+        (GatedDeltaNet(16, 4), StateCache),
+        (SinkAttention(16, 4, 3), SinkCache),
+        (TopKAttention(16, 4, 3), TopKCache),
+    ],
+)
+def test_each_block_is_given_the_cache_that_its_attention_keeps(attention, kind):
+    model = CausalLanguageModel(11, 16, 4, 2, attention=attention)
+    caches = model.new_caches()
+    assert [type(cache) for cache in caches] == [kind, kind]
+    assert caches[0] is not caches[1]
 
 
 @torch.no_grad()

@@ -66,10 +66,9 @@ class LatentAttention(AttentionLayer):
             TypeError: As `MultiHeadAttention`.
             ValueError: As `MultiHeadAttention`; if a value other than the key is given: one latent makes both.
         """
-        key = query if key is None else key
+        query, key, _ = self.complete(query, key, None)
         if value is not None and value is not key:
             raise ValueError("value must be left out, or be the key: one latent makes both")
-        self.validate_tokens(query, key, key)
 
         latents = self.down_proj(key).unsqueeze(1)  # (batch, 1, n_keys, d_latent + d_rotary)
         latents = self._turned(latents, start=0 if cache is None else len(cache))

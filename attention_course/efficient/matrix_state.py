@@ -163,11 +163,7 @@ class MatrixStateLayer(AttentionLayer):
             ValueError: If a shape does not fit, `value` comes without `key`, weights are asked for, or the mask is not
                 the same for all queries. The cache then holds what it held before.
         """
-        if key is None and value is not None:
-            raise ValueError("value came without key: give both, or key alone")
-        key = query if key is None else key
-        value = key if value is None else value
-        self.validate_tokens(query, key, value)
+        query, key, value = self.complete(query, key, value)
         validate_self_attention(query[:, None], key[:, None])
         if not isinstance(cache, StateCache | None):
             raise TypeError(f"cache must come from the layer's own cache(), got a {type(cache).__name__}")

@@ -87,11 +87,7 @@ class SinkAttention(AttentionLayer):
             ValueError: If a shape does not fit, keys are of other tokens, or weights or a mask that differs from query
                 to query are given. The cache then holds what it held before.
         """
-        if key is None and value is not None:
-            raise ValueError("value came without key: give both, or key alone")
-        key = query if key is None else key
-        value = key if value is None else value
-        self.validate_tokens(query, key, value)
+        query, key, value = self.complete(query, key, value)
         validate_self_attention(query, key)
         fits = isinstance(cache, SinkCache) and (cache.window, cache.n_sinks) == (self.band.window, self.band.n_global)
         if cache is not None and not fits:
@@ -146,11 +142,6 @@ class SinkCache(KVCache):
     def __len__(self) -> int:
         """Number of tokens seen so far, those too that are no longer held."""
         return self._n_seen
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the keys and values held."""
-        return 0 if self.key is None else self.key.nbytes + self.value.nbytes
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the newest tokens' keys and values; return those held before, and behind them the newest.

@@ -95,11 +95,7 @@ class TopKAttention(AttentionLayer):
             ValueError: As `MultiHeadAttention`; if the mask differs from head to head, or `causal` queries are more
                 than the keys.
         """
-        if key is None and value is not None:
-            raise ValueError("value came without key: give both, or key alone")
-        key = query if key is None else key
-        value = key if value is None else value
-        self.validate_tokens(query, key, value)
+        query, key, value = self.complete(query, key, value)
         q = self.query_proj(query)
         rows = torch.cat([self.key_proj(key), self.value_proj(value)], dim=-1).unsqueeze(1)  # read together
         index_q, index_weight = self.indexer.queries(query)
@@ -181,8 +177,3 @@ class TopKCache(KVCache):
     As `key` it has the rows, `(batch, 1, n_tokens, 2 * d_model)`, and as `value` the indexer's keys,
     `(batch, 1, n_tokens, d_index)`.
     """
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the tokens held, without the memory that is kept for those to come."""
-        return 0 if self.key is None else self.key.nbytes + self.value.nbytes
