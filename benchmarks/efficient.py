@@ -94,7 +94,7 @@ def make_calls(n_tokens: int, only: list[str], variants: list[str]) -> dict[tupl
         ours = VARIANTS[variant](n_tokens)
         calls[variant, "ours"] = _our_call(ours, query, key, value)
         for peer in PEERS.get(variant, []):
-            if _version(peer.package):
+            if installed_version(peer.package):
                 with torch.no_grad():
                     calls[variant, peer.package] = peer.prepare(ours, query, key, value)
     return calls
@@ -109,7 +109,7 @@ def _our_call(attention: Callable, query, key, value) -> Call:
     return Call(lambda q, k, v: attention(q, k, v, **options)[0], (query, key, value), parameters)
 
 
-def _version(package: str) -> str | None:
+def installed_version(package: str) -> str | None:
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -128,7 +128,7 @@ def check_peers(only: list[str], n_tokens: int = 1024) -> dict[str, float]:
     differences = {}
     for variant in only:
         for peer in PEERS.get(variant, []):
-            if _version(peer.package):
+            if installed_version(peer.package):
                 difference = largest_difference(peer, VARIANTS[variant](n_tokens), query, key, value)
                 differences[f"{variant}: {peer.package}"] = difference
                 if not difference < ROUNDING:
@@ -157,10 +157,10 @@ def forward_backward(call: Call) -> Callable:
     return run
 
 
-def timings(calls: dict[tuple[str, str], Callable], repeats: int) -> dict[tuple[str, str], dict]:
+def timings(calls: dict[tuple[str, str], Callable], repeats: int, beside: str = FUSED) -> dict[tuple[str, str], dict]:
     """Milliseconds (fastest, median, slowest) of each, and the ratio of its median to the fused kernel's."""
     times = measure.time_calls(calls, repeats=repeats, warmup=1)
-    unit = times[FUSED, "torch"].median
+    unit = times[beside, "torch"].median
     return {
         name: {
             "ms": [round(1e3 * seconds, 2) for seconds in (time.fastest, time.median, time.slowest)],
@@ -454,7 +454,7 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # the profiler that counts memory would report each start and stop
     packages = {peer.package for peers in PEERS.values() for peer in peers}
-    versions = {package: _version(package) for package in sorted(packages)}
+    versions = {package: installed_version(package) for package in sorted(packages)}
     for package, version in versions.items():
         if version is None:
             print(f"{package} is not installed: left out")
