@@ -152,8 +152,9 @@ $(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
 	  echo "pytorch-fast-transformers could not be compiled: it is left out"
 	@touch $@
 
-peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (a quarter of an hour)
+peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half an hour)
 	@$(PEERS)/bin/python benchmarks/efficient.py
+	@$(PEERS)/bin/python benchmarks/flash_linear.py
 
 mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)
 	@$(BIN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)
