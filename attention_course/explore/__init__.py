@@ -14,6 +14,8 @@ An author adds one to a chapter in three lines, the explorer being the last expr
 - `explore_steps`: a computation step by step, each with a caption.
 - `explore_model`: a trained language model or translator, on text that the reader types, running in their browser.
 - `explore_sorting`: a trained network that sorts what the reader types, running in the reader's browser.
+- `explore_state`: what a recurrent state keeps of pairs that are written into it one by one, by adding,
+  by forgetting, or by writing only what is new.
 
 `explorer.save("name.html")` writes one to a page of its own, which works from a folder with no network, and
 `explorer.save("name.svg")` the picture that it starts with.
@@ -29,6 +31,7 @@ from attention_course.explore.frames import explore_frames, explore_steps
 from attention_course.explore.heads import explore_heads
 from attention_course.explore.model import explore_model
 from attention_course.explore.sorting import explore_sorting
+from attention_course.explore.state import explore_state
 
 __all__ = [
     "Explorer",
@@ -37,5 +40,6 @@ __all__ = [
     "explore_heads",
     "explore_model",
     "explore_sorting",
+    "explore_state",
     "explore_steps",
 ]

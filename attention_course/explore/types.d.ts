@@ -55,6 +55,26 @@ export type SortingStep = {
 };
 export type SortingRun = (numbers: number[], temperature: number) => { memory: Matrix; steps: SortingStep[] };
 
+export type StateData = {
+  alt: string;
+  names: string[];
+  letters: string[];
+  keys: Matrix; // a row for each name
+  pairs: [name: number, letter: number][]; // in the order in which they are written
+  shares: number[]; // of the state that a step may keep
+};
+export type StateValues = {
+  data: StateData;
+  rule: number; // 0 adds, 1 writes only what is new
+  kept: number; // among data.shares
+  written: number; // how many pairs
+};
+export type StateRun = (
+  delta: boolean,
+  kept: number,
+  written: number,
+) => { state: Matrix; added: number[]; readings: Matrix }; // what was written last, and what each name reads
+
 // Numbers of 16 bits, as attention_course/half.py packs them.
 export type Packed16 = { weights: string; shapes: [name: string, rows: number, columns: number][] };
 export type Matrix32 = { rows: number; columns: number; values: Float32Array };
