@@ -69,7 +69,7 @@ def forward_backward(layer: AttentionLayer, tokens: Tensor) -> Callable:
 @torch.no_grad()
 def filled_cache(layer: AttentionLayer, tokens: Tensor) -> KVCache | StateCache:
     layer.eval()
-    cache = KVCache() if isinstance(layer, MultiHeadAttention) else layer.cache()
+    cache = layer.cache()
     layer(tokens, causal=True, cache=cache)
     return cache
 
@@ -83,11 +83,6 @@ def decode(layer: AttentionLayer, cache: KVCache | StateCache) -> Callable:
         return layer(newest, causal=True, cache=copy(cache))[0]  # the copy counts for itself, and copies no tokens
 
     return run
-
-
-def n_bytes(cache: KVCache | StateCache) -> int:
-    """Of what is held, without the room for more."""
-    return cache.nbytes if isinstance(cache, StateCache) else cache.key.nbytes + cache.value.nbytes
 
 
 def costs(kind: str, calls: dict[str, Callable], n_tokens: int) -> dict[str, dict]:
@@ -120,6 +115,6 @@ def run() -> dict:
         for name in MECHANISMS:
             result = {"mechanism": name, "n_tokens": n_tokens}
             result |= {kind: measured[kind].get(name) for kind in REPEATS}
-            results.append(result | {"cache bytes": n_bytes(caches[name]) if name in caches else None})
+            results.append(result | {"cache bytes": caches[name].nbytes if name in caches else None})
             print(results[-1], flush=True)
     return {"settings": SETTINGS, "results": results}

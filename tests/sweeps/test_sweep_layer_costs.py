@@ -58,10 +58,10 @@ def test_the_decoded_token_follows_all_others_and_is_forgotten_again(sweep):
         torch.manual_seed(1)
         newest = torch.randn(1, 1, sweep.SETTINGS["d_model"])
         expected = layer(torch.cat([tokens, newest], dim=1), causal=True)[0][:, -1:]
-        before = sweep.n_bytes(cache)
+        before = cache.nbytes
         for _ in range(3):
             assert torch.allclose(decode(), expected, atol=1e-4), name
-        assert len(cache) == 150 and sweep.n_bytes(cache) == before
+        assert len(cache) == 150 and cache.nbytes == before
 
 
 def test_what_is_said_to_take_no_cache_takes_none(sweep):
