@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from attention_course import half, recorded
+from attention_course import float16_weights, recorded
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
@@ -30,7 +30,7 @@ def load_character_model(trained: str = "causal") -> tuple[CausalLanguageModel, 
         raise ValueError(f"trained must be one of {list(models)}, got {trained!r}")
     record = models[trained]
     model = make_character_model(len(record["vocabulary"]), record["settings"])
-    half.unpack(record, model)
+    float16_weights.unpack(record, model)
     return model.eval(), record["vocabulary"]
 
 
@@ -65,7 +65,7 @@ def load_translator(steps: int = 300) -> EncoderDecoder:
     if steps not in known:
         raise ValueError(f"steps must be one of {known}, got {steps!r}")
     model = make_translator(record["settings"])
-    half.unpack(record["models"][str(steps)], translator_parts(model))
+    float16_weights.unpack(record["models"][str(steps)], translator_parts(model))
     return model.eval()
 
 

@@ -7,13 +7,13 @@ A definition is `define(attention, query, key, value, mask)`, where `attention` 
 import torch
 
 from attention_course import scaled_dot_product_attention
-from attention_course.buckets import t5_bucket
 from attention_course.efficient.indexer import index_scores
 from attention_course.efficient.reformer import lsh_attention
 from attention_course.efficient.sinks import sink_attention
 from attention_course.efficient.top_k import top_k_attention
 from attention_course.masks import hide_future
 from attention_course.mechanism import as_mechanism
+from attention_course.t5_bias import t5_bucket
 
 N_HEADS, D_HEAD = 2, 8
 

@@ -41,7 +41,6 @@ from torch import Tensor, nn
 
 from attention_course import MultiHeadAttention, scaled_dot_product_attention
 from attention_course.attention import DotProductAttention
-from attention_course.buckets import T5Attention
 from attention_course.distributed import RingAttention
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout, block_sparse_attention
 from attention_course.efficient.chunked import chunked_attention
@@ -62,6 +61,7 @@ from attention_course.efficient.top_k import TopKAttention
 from attention_course.grouped import grouped_query_attention
 from attention_course.mechanism import FunctionMechanism
 from attention_course.positions import ALiBiAttention, RotaryAttention, ShawAttention
+from attention_course.t5_bias import T5Attention
 
 BATCH = 2
 LONGEST = 4096

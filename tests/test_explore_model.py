@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.explore import explore_model
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
@@ -44,7 +44,7 @@ def test_what_the_browser_is_given():
     ]
     for one, of, sizes in zip(data["models"], (model, other), expected, strict=True):
         assert one["sizes"] == sizes | shared
-        assert {"weights": one["checkpoint"], "shapes": one["shapes"]} == half.pack(of)
+        assert {"weights": one["checkpoint"], "shapes": one["shapes"]} == float16_weights.pack(of)
     assert (data["text"], data["examples"], data["limit"], data["vocabulary"]) == ("ab", ["dd"], 7, "abcd")
 
 

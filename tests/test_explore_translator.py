@@ -4,7 +4,7 @@ import pytest
 import torch
 from test_explore_model import in_node
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.attention import MultiHeadAttention
 from attention_course.embeddings import ImagePatches
 from attention_course.encoder_decoder import EncoderDecoder
@@ -28,7 +28,7 @@ def test_what_the_browser_is_given():
     ).values["data"]
     sizes = {"blocks": 3, "heads": 2, "keyHeads": 2, "headWidth": 4, "base": 10_000.0, "epsilon": 1e-5, "start": 5}
     assert data["sizes"] == sizes
-    assert {"weights": data["checkpoint"], "shapes": data["shapes"]} == half.pack(model)
+    assert {"weights": data["checkpoint"], "shapes": data["shapes"]} == float16_weights.pack(model)
     assert (data["text"], data["examples"], data["limit"], data["end"]) == ("b< a.", ["a"], 7, ".")
     assert data["vocabulary"] == WORDS and data["words"] == ["a", "b<", "."]
     assert explore_model(model, WORDS, "a", alt="A translator.").values["data"]["words"] == WORDS[1:]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.attention import DotProductAttention
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
@@ -34,7 +34,7 @@ def make_model(kind: str) -> CausalLanguageModel:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
-    half.unpack(half.pack(model), model)
+    float16_weights.unpack(float16_weights.pack(model), model)
     return model.double()
 
 

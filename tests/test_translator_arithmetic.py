@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
@@ -52,7 +52,7 @@ def model() -> EncoderDecoder:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
-    half.unpack(half.pack(model), model)
+    float16_weights.unpack(float16_weights.pack(model), model)
     return model.double().eval()
 
 
@@ -213,7 +213,7 @@ def test_a_model_without_padding(run_in_node):
     """It has no symbol that hides."""
     torch.manual_seed(1)
     model = EncoderDecoder(len(WORDS), 24, N_HEADS, N_LAYERS)
-    half.unpack(half.pack(model), model)
+    float16_weights.unpack(float16_weights.pack(model), model)
     source, previous = [0, 3, 0, 1], [model.start_symbol, 0, 2]
     run = run_in_node(model, [[[source, previous, changes()]]])[0]
     assert_same(run, run_in_python(model.double().eval(), source, previous, changes()))

@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_course.comparison import share_found
+from attention_course.compare_interpretations import share_found
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import normal
 

@@ -5,7 +5,7 @@ from html import escape
 
 import torch
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.attention import DotProductAttention, MultiHeadAttention
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.controls import temperature_steps
@@ -110,7 +110,7 @@ def _describe(model: CausalLanguageModel, vocabulary: Sequence[str], limit: int,
     }
     if wrong := [symbol for symbol in vocabulary if len(symbol.encode("utf-16-le", "surrogatepass")) != 2]:
         raise ValueError(f"vocabulary must be characters that a browser counts as one each, got {wrong}")
-    packed = half.pack(model)
+    packed = float16_weights.pack(model)
     name = "trained with the mask" if masked else "trained without the mask"
     return {"name": name, "sizes": sizes, "checkpoint": packed["weights"], "shapes": packed["shapes"]}
 

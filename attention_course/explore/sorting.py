@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.explore.controls import Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
@@ -34,6 +34,6 @@ def explore_sorting(model: GRUEncoderDecoder, numbers: list[int], *, alt: str) -
     written, weights = model.generate(torch.tensor([numbers], device=model.logits.weight.device), len(numbers))
     labels = [str(number) for number in written[0].tolist()], [str(number) for number in numbers]
     first = draw_maps(weights.cpu().numpy(), *labels, np.sort(numbers)[:, None] == numbers, alt)
-    data = {"numbers": numbers, "start": model.start_symbol, **half.pack(model)}
+    data = {"numbers": numbers, "start": model.start_symbol, **float16_weights.pack(model)}
     control = Control("temperature", "temperature", "temperature", "temperature")
     return Explorer("sorting", {"data": data, "temperature": 1.0}, [control], first, alt)

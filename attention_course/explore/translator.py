@@ -5,7 +5,7 @@ from html import escape
 
 import torch
 
-from attention_course import half
+from attention_course import float16_weights
 from attention_course.attention import DotProductAttention, MultiHeadAttention
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.explorer import Explorer
@@ -35,7 +35,7 @@ def explore_translator(
         if not 0 < len(split) <= limit or set(split) - set(words):
             unknown = sorted(set(split) - set(words))
             raise ValueError(f"text must be 1 to {limit} words that may be typed, got {one!r}, unknown: {unknown}")
-    packed = half.pack(model)
+    packed = float16_weights.pack(model)
     layer = model.encoder.blocks[0].attention
     data = {
         "text": text,

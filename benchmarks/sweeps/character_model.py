@@ -5,7 +5,7 @@ import time
 import _text
 import torch
 
-from attention_course import half, tasks, training
+from attention_course import float16_weights, tasks, training
 from attention_course.checkpoints import make_character_model
 
 SHARED = {"n_heads": 4, "window": 128, "batch": 16, "peak_lr": 0.01, "seed": 0}
@@ -50,8 +50,8 @@ def _train_and_pack(text, name: str) -> dict:
         every=100,
     )
     seconds = time.perf_counter() - start
-    packed = half.pack(model)
-    half.unpack(packed, model)  # what is measured is what is recorded
+    packed = float16_weights.pack(model)
+    float16_weights.unpack(packed, model)  # what is measured is what is recorded
     as_trained, otherwise = (Unmasked(model), model) if name == "unmasked" else (model, Unmasked(model))
     result = {
         "settings": settings,

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from attention_course import half, training
+from attention_course import float16_weights, training
 from attention_course.checkpoints import make_translator, translator_parts
 from attention_course.decoding import cut_after
 from attention_course.tasks import translation
@@ -42,9 +42,9 @@ def run() -> dict:
         steps = next(counter)
         if steps not in SETTINGS["recorded_at"]:
             return {}
-        packed = half.pack(translator_parts(model))
+        packed = float16_weights.pack(translator_parts(model))
         as_recorded = make_translator(SETTINGS).eval()
-        half.unpack(packed, translator_parts(as_recorded))
+        float16_weights.unpack(packed, translator_parts(as_recorded))
         seconds = round(time.perf_counter() - start, 1)
         measured = {"seconds": seconds} | measure(as_recorded, held_out)  # what is measured is what is recorded
         models[str(steps)] = measured | packed

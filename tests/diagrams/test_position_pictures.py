@@ -4,7 +4,7 @@ import torch
 from reading import drawn, texts
 
 from attention_course import diagrams
-from attention_course.buckets import t5_bucket
+from attention_course.t5_bias import t5_bucket
 
 
 def test_each_method_stands_beside_its_place():

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_course import comparison, interpret, recorded, setup, tasks, training
+from attention_course import compare_interpretations, interpret, recorded, setup, tasks, training
 from attention_course.tasks.coins import VOCABULARY
 from attention_course.transformer import Encoder
 
@@ -26,7 +26,8 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
 def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     monkeypatch.setattr(sweep, "SETTINGS", sweep.SETTINGS | {"steps": 2, "batch": 4, "test_examples": 20})
     monkeypatch.setattr(sweep, "SEEDS", [0])
-    monkeypatch.setattr(comparison, "integrated_gradients", partial(interpret.integrated_gradients, steps=4))
+    fewer_steps = partial(interpret.integrated_gradients, steps=4)
+    monkeypatch.setattr(compare_interpretations, "integrated_gradients", fewer_steps)
     monkeypatch.setattr(sweep, "STEPS", [2])
     monkeypatch.setattr(sweep, "EXAMPLE", ("two blocks", 0))
     made, record = sweep.run(), recorded.load("interpretability")

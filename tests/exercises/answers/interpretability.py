@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.comparison import share_found
+from attention_course.compare_interpretations import share_found
 from attention_course.exercises.interpretability import integrated_gradients, output_without
 
 WRONG = {

@@ -5,7 +5,7 @@ import torch
 from transformers.models.t5.modeling_t5 import T5Attention as TheirT5Attention
 
 from attention_course import MultiHeadAttention, causal_mask
-from attention_course.buckets import T5Attention, t5_bucket
+from attention_course.t5_bias import T5Attention, t5_bucket
 
 
 @pytest.mark.parametrize("bidirectional", [True, False])

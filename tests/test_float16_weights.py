@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_course import half
+from attention_course import float16_weights
 
 
 def make(width=3) -> nn.Sequential:
@@ -17,7 +17,7 @@ def make(width=3) -> nn.Sequential:
 def test_the_bytes_are_the_parameters_in_order():
     """As the standard library reads them: names, shapes and numbers."""
     model = make()
-    packed = half.pack(model)
+    packed = float16_weights.pack(model)
     assert packed["shapes"] == [["0.weight", 4, 3], ["0.bias", 1, 4], ["1.weight", 5, 2]]
     numbers = [number for (number,) in struct.iter_unpack("<e", base64.b64decode(packed["weights"]))]
     expected = torch.cat([value.flatten() for value in model.parameters()])
@@ -28,7 +28,7 @@ def test_the_bytes_are_the_parameters_in_order():
 def test_what_is_unpacked_is_the_rounded_model(dtype):
     model, copy = make(), make().to(dtype)
     nn.init.zeros_(copy[0].weight)
-    half.unpack(half.pack(model) | {"settings": None}, copy)
+    float16_weights.unpack(float16_weights.pack(model) | {"settings": None}, copy)
     for value, unpacked in zip(model.parameters(), copy.parameters(), strict=True):
         assert unpacked.dtype == dtype
         assert torch.equal(unpacked, value.half().to(dtype))
@@ -38,7 +38,7 @@ def test_another_model_is_refused_and_left_as_it_was():
     other = make(width=2)
     before = [value.clone() for value in other.parameters()]
     with pytest.raises(ValueError, match="packed must hold the model's parameters"):
-        half.unpack(half.pack(make()), other)
+        float16_weights.unpack(float16_weights.pack(make()), other)
     assert all(map(torch.equal, before, other.parameters()))
 
 
@@ -46,4 +46,4 @@ def test_what_does_not_fit_16_bits_is_refused():
     model = make()
     nn.init.constant_(model[0].bias, 70_000.0)
     with pytest.raises(ValueError, match="got 4 that are not"):
-        half.pack(model)
+        float16_weights.pack(model)
