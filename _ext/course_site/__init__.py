@@ -9,7 +9,7 @@ PARTS = (
     "maths",
     "buttons",
     "callouts",
-    "checks",
+    "quick_checks",
     "wrong_lines",
     "claims",
     "code_lines",

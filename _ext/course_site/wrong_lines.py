@@ -10,7 +10,7 @@ import re
 from docutils import nodes
 from sphinx.util import logging
 
-from .checks import MalformedCheckError, is_html, mark_reply, text_of
+from .quick_checks import MalformedCheckError, is_html, mark_reply, text_of
 from .scripts import load_script, write_script
 
 logger = logging.getLogger(__name__)

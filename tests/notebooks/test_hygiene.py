@@ -11,7 +11,7 @@ from jupyter_cache import get_cache
 from pybtex.database import parse_file
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "_ext"))
-from course_site.checks import malformed_checks  # noqa: E402
+from course_site.quick_checks import malformed_checks  # noqa: E402
 
 SETUP = """\
 # @title Set up the course

@@ -9,7 +9,7 @@ from small_book import build, make_book, write_cells
 from visits import ROOT, WIDTHS, find_violations
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.checks import Parser, publish_doctree  # noqa: E402
+from course_site.quick_checks import Parser, publish_doctree  # noqa: E402
 from course_site.wrong_lines import gather_folds  # noqa: E402
 
 BUDGET = 6_000  # bytes of script and style, uncompressed

@@ -2,7 +2,7 @@
 
 /** @import { Changes, Chosen, ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
-import { makeCheck, without } from "./checks.js";
+import { makeCheck, without } from "./checkboxes.js";
 import { makeButton } from "./controls.js";
 import { noChanges } from "./engine.js";
 import { range } from "./numbers.js";

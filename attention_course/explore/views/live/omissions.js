@@ -2,7 +2,7 @@
 
 /** @import { TranslationSight, TranslatorChanges, TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
-import { makeCheck, without } from "./checks.js";
+import { makeCheck, without } from "./checkboxes.js";
 import { softmax } from "./layers.js";
 import { makeButton } from "./controls.js";
 import { range } from "./numbers.js";

@@ -6,7 +6,7 @@ import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
 import { makeChanges, tellCost, tellOff } from "./changes.js";
 import { nameOf, visible } from "./characters.js";
-import { without } from "./checks.js";
+import { without } from "./checkboxes.js";
 import { listShown, makeChooser, weightsOf } from "./chooser.js";
 import { FOLDS } from "./chosen.js";
 import { makeEngine } from "./engine.js";

@@ -196,12 +196,12 @@ def depart_check(self, node):
 def prepare_page(app, pagename, templatename, context, doctree):
     """Give a page with quick checks the script."""
     if 'class="course-check"' in context.get("body", ""):
-        load_script(app, "checks")
+        load_script(app, "quick_checks")
 
 
 def setup(app):
     """Connect to the start of the build, and to the reading and writing of pages."""
     app.add_node(Check, html=(visit_check, depart_check))
-    app.connect("builder-inited", lambda app: write_script(app, "checks"))
+    app.connect("builder-inited", lambda app: write_script(app, "quick_checks"))
     app.connect("doctree-read", read_checks)
     app.connect("html-page-context", prepare_page)

@@ -11,7 +11,7 @@ from small_book import build, make_book, write_cells
 from visits import MARK_KINDS_OF_TEXT, ROOT, WIDTHS, run_axe
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.checks import malformed_checks  # noqa: E402
+from course_site.quick_checks import malformed_checks  # noqa: E402
 
 BUDGET = 17_000  # bytes of script and style, uncompressed
 
@@ -91,7 +91,7 @@ def folder(tmp_path_factory):
     html = book / "_build" / "html"
     article = BeautifulSoup((html / "page.html").read_text(), "html.parser").article.decode_contents()
     for theme in ("light", "dark"):
-        page = bare_page("Checks", "checks", article, theme, static="_static/")
+        page = bare_page("Checks", "quick_checks", article, theme, static="_static/")
         (html / f"{theme}.html").write_text(page)
     return html
 
@@ -319,7 +319,7 @@ def test_numbers_as_readers_write_them(show):
 def test_how_exact_a_number_has_to_be(show, right, accepted, refused):
     """To the digits that the answer shows: a whole number exactly, a fraction to two digits."""
     page = show(address="about:blank")
-    script = (ROOT / "_ext" / "course_site" / "checks.js").read_text()
+    script = (ROOT / "_ext" / "course_site" / "quick_checks.js").read_text()
     page.set_content(
         f'<div class="course-check" data-kind="number" data-right="{right}"><p>How many?</p>'
         "<details><summary>Answer</summary></details></div>"
@@ -420,7 +420,7 @@ def test_accessible(show, scheme, answered):
 
 def test_within_budget(folder):
     """Script and style stay small."""
-    files = [folder / "_static" / f"checks.{suffix}" for suffix in ("js", "css")]
+    files = [folder / "_static" / f"quick_checks.{suffix}" for suffix in ("js", "css")]
     assert sum(file.stat().st_size for file in files) < BUDGET
 
 
