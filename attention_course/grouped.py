@@ -7,7 +7,9 @@ from torch import Tensor
 from attention_course.masks import hide_future
 from attention_course.validation import validate_bias, validate_inputs, validate_mask
 
-MOST_FOLDED = 256  # queries up to which a group's stand in line; beyond, copies of the keys weigh less than of the mask
+# Up to so many queries a head, those of a group are laid behind one another, and the mask is copied for each head.
+# With more queries that copy would be larger than one of the keys and values, which are then copied instead.
+MOST_FOLDED = 256
 
 
 def grouped_query_attention(
@@ -24,8 +26,9 @@ def grouped_query_attention(
     """Let several query heads read the same head of keys and values.
 
     Shazeer 2019, arXiv:1911.02150 (one head for all); Ainslie et al. 2023, arXiv:2305.13245. The queries of a group
-    read the same keys, so they can stand in line as if they were queries of one head: keys and values are not copied
-    for each of them. In decoding, where the copy would take longer than the attention, that is what is done.
+    read the same keys, so they can be laid behind one another as if they were queries of one head: keys and values are
+    not copied for each query head. That is done for few queries, as in decoding, where the copy would take longer than
+    the attention.
 
     Args:
         attention: `scaled_dot_product_attention`, or a function that takes the same arguments, `causal` too, and for
@@ -77,7 +80,7 @@ def repeat_heads(tokens: Tensor, n_heads: int) -> Tensor:
 
 
 def _fold(mask: Tensor, n_heads: int, group: int, n_queries: int) -> Tensor:
-    """A mask or bias for queries that stand in line, head after head of their group."""
+    """A mask or bias for the queries of a group, laid behind one another head by head."""
     by_head = mask.dim() > 2 and mask.size(-3) > 1
     if not by_head and (mask.dim() < 2 or mask.size(-2) == 1):  # the same for all of them
         return mask

@@ -112,7 +112,7 @@ class Case:
         masked: Whether it takes a mask.
         even: Whether it takes even numbers of tokens only.
         shared: Whether keys are the queries.
-        leaks: Whether, as its description says, outputs hang on later tokens.
+        leaks: Whether, as its description says, outputs depend on later tokens.
         draws: Whether it keeps what it drew at random.
     """
 

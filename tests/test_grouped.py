@@ -103,7 +103,7 @@ KEPT = torch.ones(300, 300).tril().bool()
         ({"temperature": 0}, (ValueError, "temperature must be above 0")),
     ],
 )
-def test_what_is_accepted_does_not_hang_on_how_many_queries_there_are(n_queries, options, refused):
+def test_what_is_accepted_does_not_depend_on_how_many_queries_there_are(n_queries, options, refused):
     query, key, value = (each.detach() for each in inputs(4, 2, n_queries, 300))
     options = {name: given(n_queries) if callable(given) else given for name, given in options.items()}
     if refused:

@@ -118,7 +118,7 @@ def test_the_future_changes_nothing_and_gets_no_gradient(name, precision):
 
 
 def test_causal_hashing_hides_the_future_too_where_all_meet():
-    """Which earlier tokens it sees hangs on later ones, but not where one chunk holds all."""
+    """Which earlier tokens it sees depends on later ones, but not where one chunk holds all."""
     case, attention = case_of("LSH, causal", PLAIN)
     before = tokens_of(case, 16, PLAIN)
     after = enlarged(before, (torch.arange(16) >= 9)[:, None], case, PLAIN)

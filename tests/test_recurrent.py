@@ -75,7 +75,7 @@ def test_the_encoder_reads_in_both_directions():
 
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_its_gradient_is_its_derivative(attention):
-    """Along a random direction of all weights at once: nothing is cut off from what it hangs on."""
+    """Along a random direction of all weights at once: nothing is cut off from what it depends on."""
     model, pairs = model_and_pairs(attention)
     weights = list(model.double().parameters())
     directions = [torch.randn_like(weight) for weight in weights]

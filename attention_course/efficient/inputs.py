@@ -53,13 +53,15 @@ def validate_whole_number(name: str, number: int, *, at_least: int) -> None:
 
 def hide(tokens: Tensor, mask: Tensor | None, fill: float = 0.0) -> Tensor:
     """`fill` for those tokens `(batch, heads, n_keys, features)` that the mask, `(..., 1, n_keys)` or less, hides."""
-    # Not a product with 0, which is no 0 where the token has overflown, and in whose gradient the token has a say.
+    # A product with 0 would not do: 0 times a token that has overflowed is NaN, and so may its gradient be.
     return tokens if mask is None else tokens.masked_fill(~mask.reshape(*mask.shape[:-2], mask.size(-1), 1), fill)
 
 
-def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
+def split_keys(
+    size: int, key: Tensor, value: Tensor, mask: Tensor | None
+) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
     """Keys and values, zeros where they are hidden, and the mask, `size` keys at a time (the last time fewer)."""
-    # split, not slices: the gradient of a slice is as long as what it was cut from.
+    # Not slices: autograd would fill up the gradient of each with zeros to the length of all keys.
     keys, values = key.split(size, dim=-2), value.split(size, dim=-2)
     same_for_all = mask is None or mask.size(-1) == 1
     masks = [mask] * len(keys) if same_for_all else mask.split(size, dim=-1)
@@ -68,10 +70,13 @@ def tiles(size: int, key: Tensor, value: Tensor, mask: Tensor | None) -> Iterato
 
 
 def join(pieces: Iterable[Tensor], like: Tensor) -> Tensor:
-    """Pieces `(batch, heads, tokens, features)`, even made one by one, as one of `like`'s length and `result_dtype`."""
+    """Join pieces `(batch, heads, tokens, features)` along the tokens, of which there are as many as in `like`.
+
+    Pieces that a generator makes one by one are never all in memory. The dtype is `result_dtype(like)`.
+    """
     pieces = iter(pieces)
     first = next(pieces)
-    if first.requires_grad:  # autograd would copy all that is written so far with each piece
+    if first.requires_grad:  # autograd would copy the whole result again for each piece written into it
         return torch.cat([first, *pieces], dim=-2).to(result_dtype(like))
     joined = like.new_empty(*first.shape[:-2], like.size(-2), first.size(-1), dtype=result_dtype(like))
     end = 0

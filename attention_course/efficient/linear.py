@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_course.autocast import in_float32
-from attention_course.efficient.inputs import hide, join, tiles, validate_self_attention, validate_weightless
+from attention_course.efficient.inputs import hide, join, split_keys, validate_self_attention, validate_weightless
 from attention_course.efficient.running_sums import RunningSums
 from attention_course.mechanism import Mechanism
 
@@ -90,7 +90,7 @@ class LinearAttention(Mechanism):
 
     def _full(self, query, key, value, mask):
         sums = self._no_sums(key, value)
-        for k, v, seen in tiles(TILE, key, value, mask):
+        for k, v, seen in split_keys(TILE, key, value, mask):
             sums.add(hide(self.feature_map(k), seen), v)
         for q in query.split(TILE, dim=-2):
             yield sums.read(self.feature_map(q))
@@ -98,7 +98,7 @@ class LinearAttention(Mechanism):
     def _causal(self, query, key, value, mask):
         validate_self_attention(query, key)
         sums = self._no_sums(key, value)
-        for q, (k, v, seen) in zip(query.split(TILE, -2), tiles(TILE, key, value, mask), strict=True):
+        for q, (k, v, seen) in zip(query.split(TILE, -2), split_keys(TILE, key, value, mask), strict=True):
             yield sums.add_and_read(self.feature_map(q), hide(self.feature_map(k), seen), v)
 
     def _no_sums(self, key, value):

@@ -14,7 +14,7 @@ from attention_course.autocast import in_float32, wide
 from attention_course.efficient.inputs import (
     hide,
     join,
-    tiles,
+    split_keys,
     validate_self_attention,
     validate_weightless,
     validate_whole_number,
@@ -124,7 +124,7 @@ class PerformerAttention(Mechanism):
 
     def _full(self, query, key, value, mask):
         sums = _SumsOfExponentials(value, len(self.directions))
-        for k, v, seen in tiles(TILE, key, value, mask):
+        for k, v, seen in split_keys(TILE, key, value, mask):
             sums.add(hide(self.log_features(k), seen, -torch.inf), v)
         for q in query.split(TILE, dim=-2):
             yield sums.read(self._query_features(q))
@@ -132,7 +132,7 @@ class PerformerAttention(Mechanism):
     def _causal(self, query, key, value, mask):
         validate_self_attention(query, key)
         sums = _SumsOfExponentials(value, len(self.directions))
-        for q, (k, v, seen) in zip(query.split(TILE, -2), tiles(TILE, key, value, mask), strict=True):
+        for q, (k, v, seen) in zip(query.split(TILE, -2), split_keys(TILE, key, value, mask), strict=True):
             yield sums.add_and_read(self._query_features(q), hide(self.log_features(k), seen, -torch.inf), v)
 
 
@@ -140,7 +140,7 @@ class _SumsOfExponentials(RunningSums):
     """Running sums whose key features are given by their logarithms; those of hidden keys are -inf.
 
     They are kept divided by the largest exponential so far, so that none overflows. As with flash attention's running
-    maximum, that is the largest of what may be seen: what a query finds does not hang on later keys, nor hidden ones.
+    maximum, that is the largest of what may be seen: what a query finds depends on no later key, and on no hidden one.
     """
 
     def __init__(self, like: Tensor, d_features: int):

@@ -6,8 +6,8 @@ tokens by bucket, cuts them into chunks, and lets a chunk see itself and the one
 proportion to the sums of exponentials that each has seen; a pair that meets in several rounds counts once for each
 (the paper's correction for that is left out, as it costs as much as the attention).
 
-Nothing is read from the future where `causal`, but what is seen hangs on it: later tokens move the edges of chunks, so
-that a token may lose an earlier one that it would have seen without them. The outputs of a causal language model on
+Nothing is read from the future where `causal`, but what is seen depends on it: later tokens move the edges of chunks,
+so that a token may lose an earlier one that it would have seen without them. The outputs of a causal language model on
 hashing attention are therefore not quite what they would be if it wrote token by token.
 """
 
@@ -65,7 +65,7 @@ class LSHAttention(Mechanism):
     """Attention among tokens whose queries point in similar directions.
 
     Hidden tokens stand behind all others. The one exception to what causal attention owes: which earlier tokens are
-    seen hangs on the later ones.
+    seen depends on the later ones.
 
     Args:
         bucket_size: Tokens in a chunk, and in a bucket on average; even-numbered buckets are made of them.
@@ -99,7 +99,7 @@ class LSHAttention(Mechanism):
             self.generator = torch.Generator().manual_seed(int(torch.randint(2**63 - 1, ())))
 
     def extra_repr(self) -> str:
-        leak = ": which earlier tokens are seen hangs on later ones" if self.causal else ""
+        leak = ": which earlier tokens are seen depends on later ones" if self.causal else ""
         return f"bucket_size={self.bucket_size}, n_rounds={self.n_rounds}, causal={self.causal}{leak}"
 
     @in_float32

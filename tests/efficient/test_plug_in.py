@@ -33,7 +33,7 @@ EXACT = {"flash": lambda causal: flash_attention, "chunked": lambda causal: part
 CAUSAL = BAND | {
     "linear": lambda causal: LinearAttention(causal=causal),
     "Performer": lambda causal: PerformerAttention(8, 32, causal=causal, generator=seeded()),
-    # One bucket: what a token sees does not hang on the draw.
+    # One bucket: what a token sees does not depend on the draw.
     "LSH": lambda causal: LSHAttention(64, 2, causal=causal, generator=seeded()),
 }
 ANY = CAUSAL | EXACT | {"Linformer": lambda causal: LinformerAttention(40, 8)}
@@ -95,7 +95,7 @@ def test_an_encoder_with_padding_equals_the_dense_one(name):
 
 @every("name", ANY)
 def test_a_layers_gradient_is_its_derivative(name):
-    """Along a random direction of all its weights and tokens at once: nothing is cut off from what it hangs on."""
+    """Along a random direction of all its weights and tokens at once: nothing is cut off from what it depends on."""
     torch.manual_seed(0)
     layer = MultiHeadAttention(D_MODEL, N_HEADS, attention=ANY[name](False)).double()
     wanted = [torch.randn(2, 9, D_MODEL, dtype=torch.float64).requires_grad_(), *layer.parameters()]

@@ -106,7 +106,7 @@ def test_a_given_generator_is_drawn_from_and_left_alone_by_fresh():
 
 
 def test_causal_hashing_says_that_it_leaks():
-    assert "hangs on later ones" in repr(LSHAttention(causal=True))
+    assert "depends on later ones" in repr(LSHAttention(causal=True))
     assert repr(LSHAttention()) == "LSHAttention(bucket_size=64, n_rounds=4, causal=False)"
 
 

@@ -38,7 +38,7 @@ def test_nothing_is_likelier_than_the_likeliest(sweep):
 
 
 def test_a_token_of_the_memory_can_be_exchanged_in_one_layer_alone(sweep):
-    """What the recorded translator does: its article hangs on the noun as the first layer of the decoder reads it."""
+    """What the recorded translator does: its article depends on the noun as the first layer of the decoder reads it."""
     found = sweep.patch_results(checkpoints.load_translator())
     assert found["article"]["noun, both"] > 0.9 and found["article"]["noun, layer 1"] > 0.9
     assert found["article"]["noun, layer 2"] < 0.1 and found["article"]["none"] == 0
