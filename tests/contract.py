@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 import torch
 import torch.distributed as dist
-from mechanisms import BATCH, BFLOAT16, CASES, D_HEAD, FLOAT16, FLOAT32, FLOAT64, N_HEADS, seeded
+from mechanisms import BATCH, BFLOAT16, CASES, D_HEAD, FLOAT16, FLOAT32, FLOAT64, N_HEADS
+from seeding import seeded
 from torch import nn
 
 from attention_course import padding_mask

@@ -37,6 +37,7 @@ from definitions import (
     top_k,
     under_a_mask,
 )
+from seeding import seeded
 from torch import Tensor, nn
 
 from attention_course import MultiHeadAttention, scaled_dot_product_attention
@@ -89,10 +90,6 @@ IN_NO_CASE = {
     FunctionMechanism: "stands for a function, of which those in the table are some",
     MatrixStateLayer: "what retention, gated linear attention and the delta rule share",
 }
-
-
-def seeded(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from copy import deepcopy
 import pytest
 import torch
 from contract import AUTOCAST, relative_error
-from mechanisms import BFLOAT16, CASES, D_HEAD, FLOAT16, N_HEADS, seeded
+from mechanisms import BFLOAT16, CASES, D_HEAD, FLOAT16, N_HEADS
+from seeding import seeded
 from torch import nn
 
 from attention_course import MultiHeadAttention, causal_mask

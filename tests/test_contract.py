@@ -23,7 +23,8 @@ from contract import (
     to_differentiate,
     tokens_of,
 )
-from mechanisms import CASES, FLOAT16, IN_NO_CASE, LONGEST, seeded
+from mechanisms import CASES, FLOAT16, IN_NO_CASE, LONGEST
+from seeding import seeded
 
 import attention_course
 from attention_course.distributed import RingAttention

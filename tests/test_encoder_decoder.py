@@ -1,15 +1,12 @@
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import tasks, training
 from attention_course.embeddings import ImagePatches
 from attention_course.encoder_decoder import EncoderDecoder
 
 N_SYMBOLS, PAD = 12, 0
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def model(**settings):

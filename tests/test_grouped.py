@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seeding import seeded
 
 from attention_course import KVCache, MultiHeadAttention, scaled_dot_product_attention
 from attention_course import grouped as module
@@ -14,10 +15,6 @@ from attention_course.grouped import grouped_query_attention
 from attention_course.measure import peak_memory
 
 grouped = partial(grouped_query_attention, scaled_dot_product_attention)
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def inputs(n_heads, n_kv_heads, n_queries, n_keys, seed=0):

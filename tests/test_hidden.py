@@ -19,7 +19,8 @@ from contract import (
     to_differentiate,
     tokens_of,
 )
-from mechanisms import BATCH, CASES, seeded
+from mechanisms import BATCH, CASES
+from seeding import seeded
 
 from attention_course import padding_mask
 

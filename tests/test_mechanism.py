@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import Mechanism, MultiHeadAttention, causal_mask, padding_mask, scaled_dot_product_attention
 from attention_course.efficient.flash import FlashAttention, flash_attention
@@ -13,10 +14,6 @@ from attention_course.language_model import CausalLanguageModel
 from attention_course.mechanism import AttentionLayer, FunctionMechanism, as_mechanism, fresh
 from attention_course.positions import ShawAttention
 from attention_course.transformer import Block, Decoder, DecoderBlock, Encoder
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 class MeanOfSeen(Mechanism):

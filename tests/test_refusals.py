@@ -13,7 +13,8 @@ from contract import (
     to_differentiate,
     tokens_of,
 )
-from mechanisms import BATCH, CASES, D_HEAD, N_HEADS, seeded
+from mechanisms import BATCH, CASES, D_HEAD, N_HEADS
+from seeding import seeded
 
 from attention_course import KVCache, MultiHeadAttention
 

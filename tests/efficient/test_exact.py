@@ -4,6 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seeding import seeded
 
 from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
@@ -12,10 +13,6 @@ from attention_course.efficient.flash import flash_attention
 from attention_course.efficient.linformer import LinformerAttention
 from attention_course.efficient.longformer import LongformerAttention
 from attention_course.measure import peak_memory
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def inputs(n_tokens, seed=0, n_keys=None):

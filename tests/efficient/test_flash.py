@@ -4,14 +4,11 @@ from functools import partial
 
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
 from attention_course.efficient.flash import FlashAttention, flash_attention
 from attention_course.measure import peak_memory
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def inputs(n_queries, n_keys, dtype=torch.float64, leading=(2, 3)):

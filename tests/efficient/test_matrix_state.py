@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
+from seeding import seeded
 
 from attention_course import KVCache, padding_mask
 from attention_course.efficient.gated_delta import GatedDeltaNet, gated_delta_chunk, gated_delta_rule
@@ -32,10 +33,6 @@ PRECISIONS = {
     "autocast bfloat16": (torch.float32, torch.bfloat16, 3e-2),
     "autocast float16": (torch.float32, torch.float16, 3.5e-3),
 }
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def layer_of(name, dtype=torch.float64):

@@ -1,13 +1,10 @@
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
 from attention_course.efficient.performer import PerformerAttention, orthogonal_gaussian, performer_attention
 from attention_course.transformer import Encoder
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def inputs(n_tokens, scale=0.5, d_head=16):

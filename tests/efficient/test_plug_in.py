@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import torch
+from seeding import seeded
 from torch import nn
 
 from attention_course import KVCache, MultiHeadAttention, padding_mask, training
@@ -19,10 +20,6 @@ from attention_course.language_model import CausalLanguageModel
 from attention_course.transformer import Encoder
 
 D_MODEL, N_HEADS, N_SYMBOLS = 16, 2, 11
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 BAND = {

@@ -1,14 +1,11 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from seeding import seeded
 
 from attention_course import causal_mask, padding_mask
 from attention_course.efficient.reformer import SELF, LSHAttention, lsh_attention
 from attention_course.transformer import Encoder
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def inputs(n_tokens, seed=0):

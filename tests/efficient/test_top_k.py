@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from seeding import seeded
 from torch import nn
 
 from attention_course import KVCache, MultiHeadAttention, causal_mask, padding_mask, tasks, training
@@ -13,10 +14,6 @@ from attention_course.language_model import CausalLanguageModel
 
 D_MODEL, N_HEADS, K = 24, 3, 5
 ATTENTION = "query_proj", "key_proj", "value_proj", "out_proj"
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 def top_k_layer(k=K, dtype=torch.float64):

@@ -1,13 +1,10 @@
 import pytest
 import torch
+from seeding import seeded
 from sklearn.linear_model import LogisticRegression
 
 from attention_course.tasks import anomalies
 from attention_course.tasks.anomalies import anomalous_series
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,8 @@
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import tasks
-
-
-def seeded():
-    return torch.Generator().manual_seed(0)
-
 
 BATCHES = {
     "translations": lambda: tasks.translation_pairs(6, seeded()),

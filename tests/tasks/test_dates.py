@@ -3,12 +3,9 @@ import re
 
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course.tasks import dates
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,9 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from seeding import seeded
 
 from attention_course import tasks
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 def test_each_target_is_the_symbol_that_stood_so_many_places_before():

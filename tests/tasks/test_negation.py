@@ -2,12 +2,9 @@ from collections import Counter
 
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course.tasks import negation
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture(scope="module")

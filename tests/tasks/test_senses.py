@@ -1,12 +1,9 @@
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import tasks
 from attention_course.tasks import senses
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture(scope="module", params=(1, 2))

@@ -1,13 +1,10 @@
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import tasks
 
 GENERATORS = [tasks.copying, tasks.reversing, tasks.sorting]
-
-
-def seeded(seed):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.mark.parametrize("make", GENERATORS)

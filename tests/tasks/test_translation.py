@@ -2,14 +2,11 @@ import re
 
 import pytest
 import torch
+from seeding import seeded
 
 from attention_course import tasks
 from attention_course.tasks import translation
 from attention_course.tasks.translation import END, IDS, N_SOURCE, N_TARGET, PAD, from_text, to_text, to_words
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture(scope="module")
