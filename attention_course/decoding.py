@@ -5,6 +5,7 @@ from torch import Tensor
 
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
+from attention_course.validation import validate_whole_number
 
 
 @torch.no_grad()
@@ -19,19 +20,21 @@ def beam_search(
     Args:
         model: In evaluation mode.
         source: As for the model.
-        n_symbols: How many to write, at most.
-        width: Beginnings that are kept.
+        n_symbols: How many to write, at most; 1 or more.
+        width: Beginnings that are kept. It may exceed the number of symbols, and even of sequences that there are.
         end: The symbol after which a sequence is complete.
         pad: What follows it, at no cost.
 
     Returns:
         Symbols `(batch, width, n_symbols)`, the likeliest sequence first, and their log-probabilities
-        `(batch, width)` in nats.
+        `(batch, width)` in nats. Where a beam is wider than there are sequences, what stands behind them is none, and
+        its log-probability -inf.
 
     Raises:
-        ValueError: If `width` is below 1.
+        ValueError: If `width` or `n_symbols` is no whole number of 1 or more.
     """
-    _validate_width(width)
+    validate_whole_number("width", width, at_least=1)
+    validate_whole_number("n_symbols", n_symbols, at_least=1)
     memory, memory_mask = model.encode(source)
     memory = memory.repeat_interleave(width, dim=0)  # (batch * width, n_source, d_model)
     if memory_mask is not None:
@@ -68,13 +71,13 @@ def continue_with_beam(
         log-probabilities of what follows, `(batch, width)` in nats.
 
     Raises:
-        ValueError: If `width` or `n_symbols` is below 1, or `width` above the size of the vocabulary.
+        ValueError: If `width` or `n_symbols` is no whole number of 1 or more, or `width` is above the size of the
+            vocabulary.
     """
-    _validate_width(width)
+    validate_whole_number("width", width, at_least=1)
+    validate_whole_number("n_symbols", n_symbols, at_least=1)
     if width > model.embedding.num_embeddings:
         raise ValueError(f"width must be at most {model.embedding.num_embeddings}, all symbols there are, got {width}")
-    if n_symbols < 1:
-        raise ValueError(f"n_symbols must be 1 or more, got {n_symbols}")
     caches = model.new_caches()
     logits, _ = model(prompt, caches=caches)
     scores, newest = logits[:, -1].log_softmax(-1).topk(width)
@@ -97,11 +100,6 @@ def _likeliest(scores: Tensor, gain: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Of all beginnings and symbols: the scores, beginnings and symbols `(batch, width)` of the likeliest, in order."""
     scores, best = (scores.unsqueeze(-1) + gain).flatten(1).topk(scores.size(1))
     return scores, best // gain.size(-1), best % gain.size(-1)
-
-
-def _validate_width(width: int) -> None:
-    if width < 1:
-        raise ValueError(f"width must be 1 or more, got {width}")
 
 
 def _only(symbol: int, gain: Tensor) -> Tensor:

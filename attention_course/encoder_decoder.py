@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from attention_course.masks import causal_mask
 from attention_course.positions import SinusoidalPositions
 from attention_course.transformer import Decoder, Encoder
+from attention_course.validation import validate_whole_number
 
 
 class EncoderDecoder(nn.Module):
@@ -74,11 +75,15 @@ class EncoderDecoder(nn.Module):
 
         Args:
             source: As for `forward`.
-            n_symbols: How many to write.
+            n_symbols: How many to write, 0 or more.
 
         Returns:
             Symbols `(batch, n_symbols)`.
+
+        Raises:
+            ValueError: If `n_symbols` is no whole number of 0 or more.
         """
+        validate_whole_number("n_symbols", n_symbols, at_least=0)
         memory, memory_mask = self.encode(source)
         written = torch.full((len(source), 1), self.start_symbol, device=memory.device)
         for _ in range(n_symbols):

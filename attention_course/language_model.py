@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from attention_course.cache import KVCache, undone_on_error
 from attention_course.mechanism import Pluggable, fresh
 from attention_course.transformer import Block
+from attention_course.validation import validate_whole_number
 
 
 class CausalLanguageModel(nn.Module):
@@ -102,7 +103,7 @@ class CausalLanguageModel(nn.Module):
 
         Args:
             prompt: Integers `(batch, n_prompt)`, at least one a sequence.
-            n_tokens: How many to write.
+            n_tokens: How many to write, 0 or more.
             temperature: Divides the logits; 0 takes the likeliest symbol.
             generator: Source of randomness (on the CPU).
             use_cache: Whether to keep keys and values, or to compute them anew for each symbol.
@@ -111,11 +112,12 @@ class CausalLanguageModel(nn.Module):
             The prompt and what follows: `(batch, n_prompt + n_tokens)`.
 
         Raises:
-            ValueError: If the prompt is empty, the temperature is negative, or a cache is to be used with a mechanism
-                that works on whole sequences.
+            ValueError: If the prompt is empty, `n_tokens` is no whole number of 0 or more, the temperature is
+                negative, or a cache is to be used with a mechanism that works on whole sequences.
         """
         if prompt.dim() != 2 or prompt.size(1) == 0:
             raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")
+        validate_whole_number("n_tokens", n_tokens, at_least=0)
         if not temperature >= 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
         caches = self.new_caches() if use_cache else None

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.scores import AdditiveAttention, LuongAttention
+from attention_course.validation import validate_whole_number
 
 
 class GRUEncoderDecoder(nn.Module):
@@ -72,12 +73,16 @@ class GRUEncoderDecoder(nn.Module):
 
         Args:
             source: Integers `(batch, n_source)`.
-            n_symbols: How many to write.
+            n_symbols: How many to write, 1 or more.
 
         Returns:
             Symbols `(batch, n_symbols)`, and the attention weights `(batch, n_symbols, n_source)`
             or `None`.
+
+        Raises:
+            ValueError: If `n_symbols` is no whole number of 1 or more.
         """
+        validate_whole_number("n_symbols", n_symbols, at_least=1)
         memory, summary, state = self.encode(source)
         symbol = source.new_full((len(source), 1), self.start_symbol)
         symbols, weights = [], []

@@ -7,6 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from attention_course.validation import validate_whole_number
+
 
 def train(
     model: nn.Module,
@@ -25,16 +27,21 @@ def train(
         model: Trained in place.
         next_batch: Makes the next training batch.
         loss: Its mean loss under the model, a scalar to differentiate.
-        steps: Number of updates, at most.
+        steps: Number of updates, at most; 1 or more.
         peak_lr: Highest learning rate, reached after 30% of the steps.
         evaluate: Called on the model in evaluation mode, without gradients; its numbers join the record.
-        every: Steps between two records. The first record is made before training.
+        every: Steps between two records, 1 or more. The first record is made before training.
         stop_when: Ends training after a record for which it returns `True`.
 
     Returns:
         The records, oldest first: `{"step": ..., "loss": ..., **evaluate(model)}`. The loss is
         averaged over the steps since the last record (for the first: that of the first batch).
+
+    Raises:
+        ValueError: If `steps` or `every` is no whole number of 1 or more. The model is not trained then.
     """
+    validate_whole_number("steps", steps, at_least=1)
+    validate_whole_number("every", every, at_least=1)
     # One kernel for all parameters: small models spend as long on the update as on the model.
     optimizer = torch.optim.AdamW(model.parameters(), lr=peak_lr, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, peak_lr, total_steps=steps)

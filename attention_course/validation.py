@@ -1,5 +1,7 @@
 """What attention asks of its inputs, and the errors that say what came instead."""
 
+from numbers import Integral
+
 import torch
 from torch import Tensor
 
@@ -75,3 +77,9 @@ def _validate_broadcast(name: str, tensor: Tensor, scores_shape) -> None:
     sizes = zip(reversed(tensor.shape), reversed(scores_shape), strict=False)
     if tensor.dim() > len(scores_shape) or any(size not in (1, wanted) for size, wanted in sizes):
         raise ValueError(f"{name} must broadcast to the scores' shape {tuple(scores_shape)}, got {tuple(tensor.shape)}")
+
+
+def validate_whole_number(name: str, number: int, *, at_least: int) -> None:
+    """Refuse what is no whole number (nan neither), or too small a one (`ValueError`)."""
+    if not isinstance(number, Integral) or number < at_least:
+        raise ValueError(f"{name} must be a whole number, {at_least} or more, got {number}")

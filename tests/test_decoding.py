@@ -68,9 +68,23 @@ def test_all_after_the_first_end_is_cut():
     assert torch.equal(cut_after(symbols, END, PAD), expected)
 
 
-def test_a_beam_has_a_width(model):
-    with pytest.raises(ValueError, match="width must be 1 or more, got 0"):
+@torch.no_grad()
+def test_a_beam_may_be_wider_than_the_vocabulary_and_says_which_rows_are_no_sequences(model):
+    """Of one symbol there are 4 sequences; of two 4 + 3 * 3, since one that is complete has but one continuation."""
+    for n_symbols, n_sequences in ((1, 4), (2, 13)):
+        symbols, scores = beam_search(model, SOURCE, n_symbols, width=20, end=END, pad=PAD)
+        assert symbols.shape == (3, 20, n_symbols)
+        assert scores.isfinite().sum(1).tolist() == [n_sequences] * 3 and scores[:, n_sequences:].isneginf().all()
+        for beams, gains in zip(symbols[:, :n_sequences].tolist(), scores, strict=True):
+            assert len(set(map(tuple, beams))) == n_sequences
+            assert gains[:n_sequences].exp().sum().item() == pytest.approx(1, abs=1e-5)  # all that there are
+
+
+def test_a_beam_has_a_width_and_a_length(model):
+    with pytest.raises(ValueError, match="width must be a whole number, 1 or more, got 0"):
         beam_search(model, SOURCE, 3, width=0, end=END, pad=PAD)
+    with pytest.raises(ValueError, match="n_symbols must be a whole number, 1 or more, got -3"):
+        beam_search(model, SOURCE, -3, width=2, end=END, pad=PAD)
 
 
 @pytest.fixture(scope="module", params=range(3))
@@ -116,9 +130,9 @@ def test_a_beam_of_one_continues_greedily(writer):
 
 
 def test_a_beam_that_cannot_be_is_refused(writer):
-    with pytest.raises(ValueError, match="width must be 1 or more, got 0"):
+    with pytest.raises(ValueError, match="width must be a whole number, 1 or more, got 0"):
         continue_with_beam(writer, PROMPTS, 3, width=0)
     with pytest.raises(ValueError, match="width must be at most 4, all symbols there are, got 5"):
         continue_with_beam(writer, PROMPTS, 3, width=5)
-    with pytest.raises(ValueError, match="n_symbols must be 1 or more, got 0"):
+    with pytest.raises(ValueError, match="n_symbols must be a whole number, 1 or more, got 0"):
         continue_with_beam(writer, PROMPTS, 0, width=2)

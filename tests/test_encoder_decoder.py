@@ -83,3 +83,11 @@ def test_an_image_can_be_the_source():
 def test_padding_needs_symbols():
     with pytest.raises(ValueError, match="pad must be None with embed_source.*got 0"):
         EncoderDecoder(N_SYMBOLS, 16, 4, 1, pad=0, embed_source=ImagePatches(4, 16))
+
+
+@pytest.mark.parametrize("number", [-3, 1.5])
+def test_how_many_to_write_is_a_whole_number(number):
+    writer = EncoderDecoder(N_SYMBOLS, 16, 4, 1)
+    with pytest.raises(ValueError, match=f"n_symbols must be a whole number, 0 or more, got {number}"):
+        writer.generate(symbols(1, 2), number)
+    assert writer.generate(symbols(1, 2), 0).shape == (1, 0)

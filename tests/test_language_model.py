@@ -167,9 +167,18 @@ NAN = float("nan")
             "temperature must be 0 or more, got nan",
             lambda: language_model().generate(symbols(1, 2), 3, temperature=NAN),
         ),
+        (
+            "n_tokens must be a whole number, 0 or more, got -3",
+            lambda: language_model().generate(symbols(1, 2), -3),
+        ),
         ("temperature must be 0 or more", lambda: language_model().generate(symbols(1, 2), 3, temperature=-1)),
     ],
 )
 def test_bad_input_is_named(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_no_tokens_may_be_asked_for():
+    prompt = symbols(1, 2)
+    assert torch.equal(language_model().generate(prompt, 0), prompt)

@@ -46,6 +46,16 @@ def test_a_last_incomplete_stretch_is_recorded():
     assert [record["step"] for record in history] == [0, 10, 20, 25]
 
 
+@pytest.mark.parametrize(("name", "number"), [("steps", 0), ("steps", -3), ("every", 0), ("every", 2.5)])
+def test_without_steps_nothing_is_trained(name, number):
+    model = nn.Linear(1, 1)
+    before = model.weight.item()
+    options = {"steps": 25, "peak_lr": 0.3} | {name: number}
+    with pytest.raises(ValueError, match=f"{name} must be a whole number, 1 or more, got {number}"):
+        training.train(model, lambda: None, lambda model, batch: model.weight.sum(), **options)
+    assert model.weight.item() == before
+
+
 def test_sequence_loss_of_a_uniform_guess_is_log_n():
     pairs = type("Pairs", (), {"source": torch.zeros(2, 3).long(), "target": torch.tensor([[0, 1, 2], [3, 4, 0]])})
     loss = training.sequence_loss(lambda source, target: (torch.zeros(2, 3, 5), None), pairs)

@@ -1,9 +1,10 @@
 """What attention refuses, and in which words."""
 
+import numpy as np
 import pytest
 import torch
 
-from attention_course.validation import validate_dropout, validate_inputs, validate_mask
+from attention_course.validation import validate_dropout, validate_inputs, validate_mask, validate_whole_number
 
 QUERY, KEY, VALUE = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4), torch.zeros(2, 5, 6)
 
@@ -58,3 +59,14 @@ def test_dropout_is_a_probability_below_one(dropout):
 @pytest.mark.parametrize("dropout", [0.0, 0, 0.5])
 def test_probabilities_are_let_in(dropout):
     validate_dropout(dropout)
+
+
+@pytest.mark.parametrize("number", [1, -1, 2.0, 2.5, float("nan"), "3", None])
+def test_a_whole_number_is_whole_and_large_enough(number):
+    with pytest.raises(ValueError, match=f"n_heads must be a whole number, 2 or more, got {number}"):
+        validate_whole_number("n_heads", number, at_least=2)
+
+
+@pytest.mark.parametrize("number", [2, 3, np.int64(2)])
+def test_whole_numbers_are_let_in(number):
+    validate_whole_number("n_heads", number, at_least=2)

@@ -8,9 +8,9 @@ from attention_course.efficient.inputs import (
     hide,
     validate_self_attention,
     validate_weightless,
-    validate_whole_number,
 )
 from attention_course.mechanism import Mechanism
+from attention_course.validation import validate_whole_number
 
 
 def block_sparse_attention(

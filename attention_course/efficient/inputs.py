@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -43,12 +42,6 @@ def validate_self_attention(query: Tensor, key: Tensor) -> None:
     """
     if query.size(-2) != key.size(-2):
         raise ValueError(f"key must have as many tokens as query, {query.size(-2)}, got {key.size(-2)}")
-
-
-def validate_whole_number(name: str, number: int, *, at_least: int) -> None:
-    """Refuse what is no whole number (nan neither), or too small a one (`ValueError`)."""
-    if not isinstance(number, Integral) or number < at_least:
-        raise ValueError(f"{name} must be a whole number, {at_least} or more, got {number}")
 
 
 def hide(tokens: Tensor, mask: Tensor | None, fill: float = 0.0) -> Tensor:

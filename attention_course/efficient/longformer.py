@@ -14,10 +14,10 @@ from attention_course.efficient.inputs import (
     join,
     validate_self_attention,
     validate_weightless,
-    validate_whole_number,
 )
 from attention_course.fused import bounded
 from attention_course.mechanism import Mechanism
+from attention_course.validation import validate_whole_number
 
 SMALLEST_BLOCK = 64  # queries that share a window of keys: fewer would be too little work at a time
 OUT_OF_REACH = 2**40  # the place of a key that no query may see

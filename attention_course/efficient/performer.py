@@ -17,11 +17,11 @@ from attention_course.efficient.inputs import (
     split_keys,
     validate_self_attention,
     validate_weightless,
-    validate_whole_number,
 )
 from attention_course.efficient.linear import linear_attention
 from attention_course.efficient.running_sums import CHUNK, RunningSums, divide, in_chunks
 from attention_course.mechanism import Mechanism
+from attention_course.validation import validate_whole_number
 
 TILE = 256  # tokens whose features are held at once
 
