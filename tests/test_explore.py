@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import matplotlib
 
@@ -299,6 +300,17 @@ def test_the_widgets_are_the_controls_and_the_view():
     assert [control.description for control in controls] == ["temperature", "head", "mask", "show gold"]
     assert (controls[0].value, view.temperature, controls[1].value) == (2.0, 2.0, "all, side by side")
     assert controls[2].options == ("none", "causal", "padding", "sliding window")
+
+
+@pytest.mark.parametrize("control", ["\0", "\x07", "\x1b", "\x0b", "\ufffe", "\ud800"])
+def test_a_saved_picture_is_xml_whatever_stands_in_its_words(control, tmp_path):
+    """And what XML takes is left as it is."""
+    words = f"bell{control} tab\t é 🙂"
+    explore_attention(torch.zeros(2, 2), [words, "b"], alt=f"Maps: {words}.").save(tmp_path / "first.svg")
+    root = ElementTree.parse(tmp_path / "first.svg").getroot()
+    expected = "bell\N{REPLACEMENT CHARACTER} tab\t é 🙂"
+    assert root.get("aria-label") == f"Maps: {expected.replace(chr(9), ' ')}."  # XML reads a tab in an attribute so
+    assert expected in [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_the_views_are_in_the_wheel(tmp_path):

@@ -10,6 +10,8 @@ from attention_course.explore.bundle import LIVE, live_script, page_script, them
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 SVG_DATA = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)")
 NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
+# Characters that HTML shows somehow, and for which XML, and so an SVG file, is refused as a whole.
+NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The page loads nothing, and says so itself: what its pictures are made of is in it. Those that Python has drawn are
 # dark on light, and are turned round in the dark.
 PAGE = """<!doctype html>
@@ -59,14 +61,15 @@ def _hash(script: str) -> str:
 def find_svg(first_state: str) -> str:
     """The picture that an explorer starts with, as an SVG file.
 
+    Control characters of tokens or of its description are shown as replaced.
+
     Raises:
         ValueError: If it is made of pixels.
     """
     drawn, data = SVG.search(first_state), SVG_DATA.search(first_state)
     if drawn is None and data is None:
         raise ValueError("this explorer starts with a picture made of pixels, not with an SVG: save it as .html")
-    if drawn is None:
-        return base64.b64decode(data[1]).decode()
-    if NAMESPACE in drawn[0]:
-        return drawn[0]
-    return drawn[0].replace("<svg", f'<svg {NAMESPACE} font-family="sans-serif"', 1)
+    picture = base64.b64decode(data[1]).decode() if drawn is None else drawn[0]
+    if drawn is not None and NAMESPACE not in picture:
+        picture = picture.replace("<svg", f'<svg {NAMESPACE} font-family="sans-serif"', 1)
+    return NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", picture)
