@@ -4,6 +4,7 @@ import copy
 import linecache
 import reprlib
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -66,6 +67,7 @@ def _signals(seconds):
     limited = hasattr(signal, "setitimer")
     raised = {signal.SIGINT: Interrupted, **({signal.SIGALRM: TooSlow} if limited else {})}
     earlier = {number: signal.signal(number, _raising(error)) for number, error in raised.items()}
+    tracer = sys.gettrace()
     # Again every second, in case a bare `except` in the function swallows the first.
     timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1) if limited else None
     try:
@@ -79,18 +81,55 @@ def _signals(seconds):
             signal.setitimer(signal.ITIMER_REAL, *timer)
         for number, handler in earlier.items():
             signal.signal(number, handler or signal.SIG_DFL)
+        if sys.gettrace() is not tracer:
+            sys.settrace(tracer)
 
 
 def _raising(error):
+    swallowed = False
+
     def handler(number, frame):
+        nonlocal swallowed
+        if swallowed and error is TooSlow:
+            _raise_where_it_is_caught(frame)
+        swallowed = True
         raise error
 
     return handler
 
 
+def _raise_where_it_is_caught(frame):
+    """Raise `TooSlow` once more in the first line of an `except` of the function that catches it.
+
+    A loop around the `try` would go on for ever. Lines of the `except` are no longer in the `try`.
+    """
+
+    def trace(frame, event, argument):
+        if event == "line" and sys.exc_info()[0] is TooSlow and any(_frames_of_the_function(frame)):
+            raise TooSlow
+        return trace
+
+    for running in _frames_of_the_function(frame):
+        running.f_trace = trace
+    sys.settrace(trace)
+
+
+def _frames_of_the_function(frame):
+    """A frame and those it was called from, up to the function's own; none where the function is not running."""
+    frames = []
+    while frame is not None and frame.f_code is not _run_function.__code__:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames if frame is not None else []
+
+
+def _run_function(function, arguments):
+    return _plain(function(*copy.deepcopy(arguments)))
+
+
 def _outcome(function, arguments):
     try:
-        return _plain(function(*copy.deepcopy(arguments)))
+        return _run_function(function, arguments)
     except (TooSlow, Interrupted):
         raise
     except BaseException as error:  # a learner's code may raise anything, SystemExit too

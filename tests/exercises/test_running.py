@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import nbformat
 import pytest
@@ -31,11 +32,53 @@ def swallowing(*arguments):
         forever()
 
 
-@pytest.mark.parametrize("function", [forever, sleeping, swallowing])
+def swallowing_in_a_loop(*arguments):
+    while True:
+        try:  # noqa: SIM105
+            time.sleep(60)
+        except:  # noqa: E722
+            pass
+
+
+def swallowing_in_a_helper(*arguments):
+    while True:
+        with suppress(BaseException):
+            forever()
+
+
+def swallowing_what_a_library_raises(*arguments):
+    while True:
+        try:
+            sorted([2, 1], key=forever)
+        except BaseException:
+            continue
+        finally:
+            time.sleep(0)
+
+
+SWALLOWING = [swallowing, swallowing_in_a_loop, swallowing_in_a_helper, swallowing_what_a_library_raises]
+
+
+@pytest.mark.parametrize("function", [forever, sleeping, *SWALLOWING])
 def test_an_answer_without_an_end_is_stopped_where_it_is(function):
     outcomes = run(function, [(1,), (2,)], seconds=0.5)
     assert outcomes == [NoNumbers("no result after 0.5 seconds")] * 2
-    assert any(line.endswith(("while True:", "pass", "time.sleep(60)")) for line in outcomes[0].where)
+    shown = "while True:", "pass", "time.sleep(60)", "with suppress(", "except"
+    assert any(code in line for line in outcomes[0].where for code in shown), outcomes[0].where
+
+
+@pytest.mark.parametrize("function", [*SWALLOWING, lambda: 1])
+def test_a_debuggers_trace_is_as_it_was_afterwards(function):
+    def trace(frame, event, argument):
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run(function, [()], seconds=0.2)
+        assert sys.gettrace() is trace
+    finally:
+        sys.settrace(before)
 
 
 def test_what_came_before_the_end_of_the_time_is_kept():
