@@ -1,10 +1,11 @@
 """The parameters of a small model as 16-bit floats in text: for a file, and for a reader's browser."""
 
 import base64
+from collections.abc import Mapping
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 def pack(model: nn.Module) -> dict:
@@ -20,7 +21,12 @@ def pack(model: nn.Module) -> dict:
     Raises:
         ValueError: If a parameter is not finite in 16 bits.
     """
-    matrices = {name: np.atleast_2d(value.detach().cpu().numpy()) for name, value in model.state_dict().items()}
+    return pack_matrices(model.state_dict())
+
+
+def pack_matrices(parameters: Mapping[str, Tensor]) -> dict:
+    """The same of parameters by their names, vectors and matrices."""
+    matrices = {name: np.atleast_2d(value.detach().cpu().numpy()) for name, value in parameters.items()}
     with np.errstate(over="ignore"):
         flat = np.concatenate([matrix.ravel() for matrix in matrices.values()]).astype("<f2")
     if not np.isfinite(flat).all():

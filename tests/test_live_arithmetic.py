@@ -13,6 +13,8 @@ from attention_course.positions import LearnedPositions, RotaryAttention, rotate
 
 VOCABULARY = "abcdefghijk"
 N_LAYERS, N_HEADS, LIMIT = 3, 4, 40
+# What heads say on average: numbers that are the same in 16 bits.
+MEANS = torch.randn(N_LAYERS, N_HEADS, 24 // N_HEADS, generator=torch.Generator().manual_seed(3)).half().double()
 
 
 def make_model(kind: str) -> CausalLanguageModel:
@@ -31,10 +33,10 @@ def make_model(kind: str) -> CausalLanguageModel:
     return model.double()
 
 
-def changes(*, off=(), out=(), positions=True, masked=True) -> dict:
+def changes(*, off=(), out=(), positions=True, masked=True, means=False) -> dict:
     """What a reader changes: heads off as pairs (block, head), blocks left out."""
     heads = [[head for block, head in off if block == index] for index in range(N_LAYERS)]
-    return {"heads": heads, "blocks": list(out), "positions": positions, "masked": masked}
+    return {"heads": heads, "blocks": list(out), "positions": positions, "masked": masked, "means": means}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,8 @@ def run_in_node(tmp_path_factory):
     run = runner(tmp_path_factory.mktemp("live"), "forward.js", "makeModel")
 
     def run_in_node(model, cases):
-        explorer = explore_model(model, VOCABULARY, "a", alt="A model.", limit=LIMIT)
+        measured = [{"means": MEANS.tolist()}]
+        explorer = explore_model(model, VOCABULARY, "a", alt="A model.", limit=LIMIT, measured=measured)
         return run(explorer.values["data"]["models"][0], cases)
 
     return run_in_node
@@ -66,7 +69,8 @@ def run_in_python(model, symbols, changes) -> dict:
     def silence(index):
         def hook(_, inputs):
             parts = inputs[0].unflatten(-1, (N_HEADS, -1)).clone()
-            parts[:, :, changes["heads"][index]] = 0
+            off = changes["heads"][index]
+            parts[:, :, off] = MEANS[index, off] if changes["means"] else 0
             return parts.flatten(-2)
 
         return hook
@@ -154,6 +158,8 @@ CHANGES = [
     changes(positions=False),
     changes(masked=False),
     changes(masked=False, positions=False, off=[(1, 0)]),
+    changes(off=[(0, 1), (2, 0), (2, 3)], means=True),
+    changes(masked=False, out=[1], off=[(0, 0), (1, 2)], means=True),
 ]
 
 

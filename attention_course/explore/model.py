@@ -27,6 +27,7 @@ def explore_model(
     examples: Sequence[str] = (),
     limit: int = 128,
     unmasked: CausalLanguageModel | None = None,
+    measured: Sequence[dict] = (),
     head: tuple[int, int] | None = None,
     source_words: Sequence[str] | None = None,
     end: str = ".",
@@ -48,6 +49,8 @@ def explore_model(
         examples: Other texts to choose from.
         limit: How many characters a text may have, or how many words a sentence and its translation.
         unmasked: For a language model: another to choose, with the same vocabulary, but trained with nothing hidden.
+        measured: For a language model: what `measure_switched_off` found of it, and then of `unmasked` if there is one.
+            A head that is off may then say its mean, and the cost on held-out text is told.
         head: For a language model: block and head, counted from 1, whose weights are shown at first; the mean over the
             heads of the last block if left out.
         source_words: For a translator: the words that may be typed; all but the padding if left out.
@@ -56,11 +59,13 @@ def explore_model(
     Raises:
         TypeError: If the model has parts that the browser does not know, or an argument is for the other kind.
         ValueError: If the vocabulary is not the model's, a text is empty, too long or has other characters or words,
-            or the model has positions for fewer characters than `limit`.
+            the model has positions for fewer characters than `limit`, or what was measured is not of these models.
     """
     if isinstance(model, EncoderDecoder):
         if unmasked is not None:
             raise TypeError(f"unmasked must be None for an EncoderDecoder, got {type(unmasked).__name__}")
+        if measured:
+            raise TypeError(f"measured must be empty for an EncoderDecoder, got {len(measured)} measurements")
         if head is not None:
             raise TypeError(f"head must be None for an EncoderDecoder, got {head!r}")
         return explore_translator(
@@ -68,9 +73,13 @@ def explore_model(
         )
     if source_words is not None:
         raise TypeError(f"source_words must be None for a {type(model).__name__}, got {source_words!r}")
-    models = [_describe(model, vocabulary, limit, masked=True)]
-    if unmasked is not None:
-        models.append(_describe(unmasked, vocabulary, limit, masked=False))
+    offered = [model] if unmasked is None else [model, unmasked]
+    if measured and len(measured) != len(offered):
+        raise ValueError(f"measured must be of {len(offered)} models, got {len(measured)} measurements")
+    models = [
+        _describe(one, vocabulary, limit, found, masked=one is model)
+        for one, found in zip(offered, measured or [None] * len(offered), strict=True)
+    ]
     for one in (text, *examples):
         if not 0 < len(one) <= limit or set(one) - set(vocabulary):
             raise ValueError(f"text must be 1 to {limit} characters of the vocabulary, got {one!r}")
@@ -90,7 +99,9 @@ def explore_model(
     return Explorer("model", {"data": data}, [], _first_state(model, vocabulary, text, alt, block, number), alt)
 
 
-def _describe(model: CausalLanguageModel, vocabulary: Sequence[str], limit: int, *, masked: bool) -> dict:
+def _describe(
+    model: CausalLanguageModel, vocabulary: Sequence[str], limit: int, measured: dict | None, *, masked: bool
+) -> dict:
     """All that the browser needs to know of the model."""
     _check_parts(model)
     n_symbols = model.embedding.num_embeddings
@@ -107,12 +118,22 @@ def _describe(model: CausalLanguageModel, vocabulary: Sequence[str], limit: int,
         "base": getattr(layer.attention, "base", None),
         "epsilon": model.norm.eps,
         "masked": masked,
+        "means": measured is not None,
     }
     if wrong := [symbol for symbol in vocabulary if len(symbol.encode("utf-16-le", "surrogatepass")) != 2]:
         raise ValueError(f"vocabulary must be characters that a browser counts as one each, got {wrong}")
-    packed = float16_weights.pack(model)
+    parameters = model.state_dict()
+    if measured is not None:
+        means = torch.tensor(measured["means"])
+        expected = (sizes["blocks"], layer.n_heads, layer.d_head)
+        if means.shape != expected:
+            raise ValueError(f"measured must be of a model with means {expected}, got {tuple(means.shape)}")
+        parameters = parameters | {f"blocks.{block}.means": mean for block, mean in enumerate(means)}
+    packed = float16_weights.pack_matrices(parameters)
     name = "trained with the mask" if masked else "trained without the mask"
-    return {"name": name, "sizes": sizes, "checkpoint": packed["weights"], "shapes": packed["shapes"]}
+    described = {"name": name, "sizes": sizes, "checkpoint": packed["weights"], "shapes": packed["shapes"]}
+    costs = {key: value for key, value in (measured or {}).items() if key != "means"}
+    return described | ({"costs": costs} if costs else {})
 
 
 def _check_parts(model: CausalLanguageModel) -> None:

@@ -90,6 +90,7 @@ export type ModelSizes = AttentionSizes & {
   blocks: number;
   base: number | null; // of the angles that queries and keys are turned by, if they are
   masked: boolean; // whether it was trained with the future hidden
+  means: boolean; // whether it comes with what each head says on average, as `blocks.0.means` and so on
 };
 // What the reader has changed about the model.
 export type Changes = {
@@ -97,6 +98,18 @@ export type Changes = {
   blocks: number[]; // those that are left out
   positions: boolean;
   masked: boolean; // whether the future is hidden
+  means: boolean; // whether a head that is off says its mean; zeros else
+};
+// Bits a character on held-out text: of the whole model, and with one part off.
+export type Costs = {
+  n_pieces: number; // of the text
+  length: number; // of each
+  bits: number;
+  zeros: Matrix; // for each block and head
+  with_means: Matrix;
+  blocks: number[];
+  positions: number;
+  mask: number;
 };
 export type Heads = Float32Array[][]; // for each head a row for each query, over the keys that it may attend to
 export type SelfAttention = Record<
@@ -110,7 +123,15 @@ export type BlockRun = SelfAttention & FedForward;
 export type DecoderBlockRun = SelfAttention & CrossAttention & FedForward;
 export type KeysAndValues = { key: Float32Array; value: Float32Array };
 // `first` is how many keys the first query may attend to; each that follows may attend to one more.
-export type Attend = (query: Float32Array, key: Float32Array, value: Float32Array, first: number, off: number[]) => {
+// A head that is off says its part of `means`, or zeros.
+export type Attend = (
+  query: Float32Array,
+  key: Float32Array,
+  value: Float32Array,
+  first: number,
+  off: number[],
+  means?: Float32Array,
+) => {
   scores: Heads;
   weights: Heads;
   blended: Float32Array;
@@ -127,6 +148,7 @@ export type Parts = {
       masked: boolean;
       out: boolean;
       off?: number[];
+      means?: Float32Array;
       turn?: (vectors: Float32Array, width: number) => Float32Array; // queries and keys, by their positions
       past?: SelfAttention;
     },
@@ -202,6 +224,7 @@ export type OneModel = {
   sizes: ModelSizes;
   checkpoint: string; // the weights, as in Packed16, or the address of the site's file that holds them
   shapes: Packed16["shapes"];
+  costs?: Costs;
 };
 export type ModelValues = { data: Omit<ModelData, keyof OneModel> };
 export type RunModel = (symbols: number[], changes: Changes, past: Run | null) => Generator<void, Run>;

@@ -12,7 +12,7 @@ from attention_course.explore import explore_model
 
 TEXT = "Return the item of *d* with key "
 LIMIT = 64
-INTACT = {"heads": [[], [], []], "blocks": [], "positions": True, "masked": True}
+INTACT = {"heads": [[], [], []], "blocks": [], "positions": True, "masked": True, "means": False}
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,10 @@ def trained():
 def open_model(show, trained):
     """A function that opens a page with the live model, once it has run."""
 
-    def open_model(**options):
+    def open_model(measured=(), **options):
         model, vocabulary = trained
-        explorer = explore_model(model, vocabulary, TEXT, alt="A model.", examples=["for x in range"], limit=LIMIT)
+        given = {"examples": ["for x in range"], "limit": LIMIT, "measured": measured}
+        explorer = explore_model(model, vocabulary, TEXT, alt="A model.", **given)
         page = show(explorer, **options)
         return page, Live(page)
 

@@ -71,7 +71,7 @@ def test_what_the_reader_chose_outlives_another_model(show, trained):
     page.locator(".course-live-choice select").select_option(label="trained without the mask")
     state = live.wait_for(model=1)
     assert (state["temperature"], state["topP"], state["seed"]) == (pytest.approx(10 ** (8 / 93)), 0.7, 7)
-    assert state["changes"] == {"heads": [[1], []], "blocks": [], "positions": True, "masked": False}
+    assert state["changes"] == {"heads": [[1], []], "blocks": [], "positions": True, "masked": False, "means": False}
     assert state["block"] == 1 and live.weights.shape[0] == 4
     assert live.output("temperature") == "1.22" and page.get_by_label("seed").input_value() == "7"
     assert not page.get_by_role("checkbox", name="head 2", exact=True).first.is_checked()

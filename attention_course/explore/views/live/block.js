@@ -29,27 +29,29 @@ const makeAttention = ({ heads, keyHeads, headWidth }) => {
       }),
     );
 
-  // Each head's blend of the values, side by side; zeros from a head that is off.
-  /** @type {(weights: Float32Array[][], value: Float32Array, off: number[]) => Float32Array} */
-  const blend = (weights, value, off) => {
+  // Each head's blend of the values, side by side; from a head that is off its mean, or zeros.
+  /** @type {(weights: Float32Array[][], value: Float32Array, off: number[], means?: Float32Array) => Float32Array} */
+  const blend = (weights, value, off, means = new Float32Array(width)) => {
     const output = new Float32Array(weights[0].length * width);
     weights.forEach((rows, head) => {
-      if (off.includes(head)) return;
+      const from = head * headWidth;
+      const instead = off.includes(head) && means.subarray(from, from + headWidth);
       rows.forEach((row, token) => {
+        if (instead) return output.set(instead, token * width + from);
         for (let i = 0; i < headWidth; i++) {
           let sum = 0;
           for (let j = 0; j < row.length; j++) sum += row[j] * value[j * keyWidth + shared(head) + i];
-          output[token * width + head * headWidth + i] = sum;
+          output[token * width + from + i] = sum;
         }
       });
     });
     return output;
   };
 
-  return (query, key, value, first, off) => {
+  return (query, key, value, first, off, means) => {
     const scores = compare(query, key, first);
     const weights = scores.map((rows) => rows.map((row) => softmax(row)));
-    return { scores, weights, blended: blend(weights, value, off) };
+    return { scores, weights, blended: blend(weights, value, off, means) };
   };
 };
 
@@ -68,7 +70,7 @@ export const makeParts = (sizes, parameters) => {
 
   // The tokens from `start` on; those before are known by their keys and values.
   /** @type {Parts["attendToItself"]} */
-  const attendToItself = (name, tokens, { start, masked, out, off = [], turn = (vectors) => vectors, past }) => {
+  const attendToItself = (name, tokens, { start, masked, out, off = [], means, turn = (vectors) => vectors, past }) => {
     const attentionNorm = norm(`${name}.attention_norm`, tokens);
     const query = apply(`${name}.attention.query_proj`, attentionNorm);
     const key = apply(`${name}.attention.key_proj`, attentionNorm);
@@ -76,7 +78,7 @@ export const makeParts = (sizes, parameters) => {
     const [turnedQuery, turnedKey] = [turn(query, width), turn(key, keyWidth)];
     const keys = append(past?.turnedKey, start * keyWidth, turnedKey);
     const values = append(past?.value, start * keyWidth, value);
-    const seen = attend(turnedQuery, keys, values, masked ? start + 1 : Infinity, off);
+    const seen = attend(turnedQuery, keys, values, masked ? start + 1 : Infinity, off, means);
     const attended = addition(`${name}.attention.out_proj`, seen.blended, out);
     const middle = add(tokens, attended);
     return { attentionNorm, query, key, value, turnedQuery, turnedKey, ...seen, attended, middle };

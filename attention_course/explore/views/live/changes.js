@@ -1,13 +1,15 @@
 // What the reader can take out of the model, and what that costs.
 
-/** @import { Changes, Chosen, ModelData, Sight } from "../../types" */
+/** @import { Changes, Chosen, ModelData, ModelSizes, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
 import { makeCheck, without } from "./checkboxes.js";
-import { makeButton } from "./controls.js";
-import { noChanges } from "./engine.js";
+import { makeButton, makeMenu } from "./controls.js";
+import { isIntact, noChanges } from "./engine.js";
 import { range } from "./numbers.js";
 
-const WHAT_OFF_MEANS = "Untick a part to switch it off: a head then hands over zeros (not its mean), and a block adds nothing.";
+const WHAT_OFF_MEANS = "Untick a part to switch it off: a block then adds nothing, and a head says the same to every character";
+const MEAN = ", its mean over held-out text or zeros";
+const INSTEAD = ["its mean", "zeros"];
 const UNMASKED = " The model was trained with the mask, and has not learned what to do with later characters.";
 
 const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
@@ -19,31 +21,47 @@ export const tellCost = ({ sizes }, { bits, intactBits, changes }) => {
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
   const among = 2 ** mean(bits);
   const like = `like guessing among ${among.toFixed(among < 10 ? 1 : 0)}`;
-  const intact = JSON.stringify(changes) === JSON.stringify(noChanges(sizes));
-  const beside = intact ? "" : `; as the model was trained, ${before}`;
+  const beside = isIntact(sizes, changes) ? "" : `; as the model was trained, ${before}`;
   return `Average surprise: ${now} bits a character, ${like}${beside}.`;
 };
 
+// What the same costs on other text, where it was measured: with nothing off, or one part.
+/** @type {(data: ModelData, changes: Changes) => string} */
+export const tellHeldOut = ({ sizes, costs }, { heads, blocks, positions, masked, means }) => {
+  if (!costs) return "";
+  const ofHeads = means ? costs.with_means : costs.zeros;
+  const alone = heads.flatMap((list, b) => (blocks.includes(b) ? [] : list.map((head) => ofHeads[b][head])));
+  alone.push(...blocks.map((block) => costs.blocks[block]));
+  if (!positions) alone.push(costs.positions);
+  if (masked !== sizes.masked) alone.push(costs.mask);
+  const now = alone.length > 1 ? "not measured with all of these off" : `${(alone[0] ?? costs.bits).toFixed(2)} bits a character`;
+  const beside = alone.length ? `; as the model was trained, ${costs.bits.toFixed(2)}` : "";
+  return `On ${costs.n_pieces} pieces of held-out text: ${now}${beside}.`;
+};
+
 // What is taken out, or nothing.
-/** @type {(changes: Changes, trained: boolean) => string} */
-export const tellOff = ({ heads, blocks, positions, masked }, trained) => {
-  const off = heads.flatMap((list, block) => list.map((head) => `block ${block + 1} head ${head + 1}`));
+/** @type {(sizes: ModelSizes, changes: Changes) => string} */
+export const tellOff = (sizes, { heads, blocks, positions, masked, means }) => {
+  const instead = sizes.means ? ` (${means ? "mean" : "zeros"})` : "";
+  const off = heads.flatMap((list, block) => list.map((head) => `block ${block + 1} head ${head + 1}${instead}`));
   off.push(...blocks.map((block) => `block ${block + 1}`));
   if (!positions) off.push("positions");
-  if (trained && !masked) off.push("mask");
+  if (sizes.masked && !masked) off.push("mask");
   return off.length ? `Off: ${off.join(", ")}.` : "";
 };
 
 // Returns what tells the cost again: on a phone the switches stand far below the text.
 /** @type {(parent: Element, data: ModelData, chosen: Chosen, change: () => void) => (sight: Sight) => void} */
 export const makeChanges = (parent, data, chosen, change) => {
-  const { blocks, heads, masked } = data.sizes;
+  const { blocks, heads, masked, means } = data.sizes;
   const set = (/** @type {Partial<Chosen["changes"]>} */ what) => {
     chosen.changes = { ...chosen.changes, ...what };
     show();
     change();
   };
-  make(parent, "p", "", WHAT_OFF_MEANS);
+  make(parent, "p", "", `${WHAT_OFF_MEANS}${means ? MEAN : ""}.`);
+  const options = means ? INSTEAD : INSTEAD.slice(1);
+  const menu = makeMenu(parent, "A head that is off says", options, (index) => set({ means: means && !index }));
   const checks = range(blocks).map((b) => {
     const line = make(parent, "div", "course-live-line");
     line.setAttribute("role", "group");
@@ -61,7 +79,7 @@ export const makeChanges = (parent, data, chosen, change) => {
   const line = make(parent, "div", "course-live-line");
   const positions = makeCheck(line, "positions", true, (on) => set({ positions: on }));
   const mask = makeCheck(line, "mask: hide the future", masked, (on) => set({ masked: on }));
-  makeButton(line, "As it was trained", () => set(noChanges(data.sizes)));
+  makeButton(line, "As it was trained", () => set({ ...noChanges(data.sizes), means: chosen.changes.means }));
   // A block that is off has no heads.
   const show = () => {
     const { changes } = chosen;
@@ -72,12 +90,16 @@ export const makeChanges = (parent, data, chosen, change) => {
         head.disabled = !block.checked;
       });
     });
+    menu.selectedIndex = Number(means && !changes.means);
     positions.checked = changes.positions;
     mask.checked = changes.masked;
   };
   show();
   const cost = make(parent, "p", "course-live-note");
+  const other = make(parent, "p");
   return (sight) => {
+    other.textContent = tellHeldOut(data, sight.changes);
+    other.hidden = !other.textContent;
     cost.textContent = tellCost(data, sight);
     if (masked && !sight.changes.masked) cost.textContent += UNMASKED;
   };

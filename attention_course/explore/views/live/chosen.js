@@ -34,7 +34,7 @@ export const begin = (data, text = data.text, model = 0) => {
 
 // What stays for another model. Its mask begins as it was trained.
 /** @type {(chosen: Chosen, model: number, sizes: ModelSizes) => Chosen} */
-export const refit = (chosen, model, { blocks, heads, masked }) => ({
+export const refit = (chosen, model, { blocks, heads, masked, means }) => ({
   ...chosen,
   model,
   changes: {
@@ -42,6 +42,7 @@ export const refit = (chosen, model, { blocks, heads, masked }) => ({
     blocks: chosen.changes.blocks.filter((block) => block < blocks),
     positions: chosen.changes.positions,
     masked,
+    means: chosen.changes.means && means,
   },
   block: Math.min(chosen.block, blocks),
   head: Math.min(chosen.head, heads),

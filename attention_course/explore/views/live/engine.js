@@ -11,7 +11,13 @@ export const noChanges = (sizes) => ({
   blocks: [],
   positions: true,
   masked: sizes.masked,
+  means: sizes.means,
 });
+
+// Whether nothing is off.
+/** @type {(sizes: ModelSizes, changes: Changes) => boolean} */
+export const isIntact = (sizes, changes) =>
+  JSON.stringify({ ...changes, means: sizes.means }) === JSON.stringify(noChanges(sizes));
 
 // The length of each token's vector.
 /** @type {(vectors: Float32Array, n: number) => number[]} */
@@ -54,7 +60,7 @@ export const makeEngine = (sizes, packed) => {
   let changed = null;
   return function* ({ symbols, changes }) {
     intact = yield* model(symbols, none, intact);
-    if (JSON.stringify(changes) === JSON.stringify(none)) return look(intact, intact);
+    if (isIntact(sizes, changes)) return { ...look(intact, intact), changes };
     changed = yield* model(symbols, changes, changed);
     return look(changed, intact);
   };

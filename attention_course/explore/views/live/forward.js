@@ -31,10 +31,11 @@ export const makeModel = (sizes, parameters) => {
     const name = `blocks.${index}`;
     const out = changes.blocks.includes(index);
     const { masked, positions } = changes;
+    const means = changes.means ? parameters[`${name}.means`].values : undefined;
     /** @type {(vectors: Float32Array, size: number) => Float32Array} */
     const turn = (vectors, size) =>
       sizes.base && positions ? rotate(vectors, size, headWidth, start, sizes.base) : vectors;
-    const attended = attendToItself(name, tokens, { start, masked, out, off: changes.heads[index], turn, past });
+    const attended = attendToItself(name, tokens, { start, masked, out, off: changes.heads[index], means, turn, past });
     return { ...attended, ...feedForward(name, attended.middle, out) };
   };
 

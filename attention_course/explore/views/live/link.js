@@ -19,6 +19,7 @@ const write = ({ text, model, selected, changes, sampling, block, head, open }) 
   without: count(changes.blocks),
   positions: answer(changes.positions),
   mask: answer(changes.masked),
+  instead: changes.means ? "means" : "zeros",
   temperature: String(Number(sampling.temperature.toPrecision(3))),
   "top-k": String(sampling.topK),
   "top-p": String(sampling.topP),
@@ -54,6 +55,7 @@ export const readLink = (fragment, data) => {
       blocks: listed(told.without, blocks),
       positions: told.positions === "yes",
       masked: told.mask === "yes",
+      means: one.sizes.means && told.instead === "means",
     },
     sampling: {
       temperature: degrees(stepOf(Number(told.temperature), data.steps), data.steps),

@@ -3,7 +3,7 @@
 /** @import { Looks, ModelData, Sampling, Sight } from "../../types" */
 /** @import { Place } from "./chooser.js" */
 /** @import { Paper } from "./picture.js" */
-import { tellCost, tellOff } from "./changes.js";
+import { tellCost, tellHeldOut, tellOff } from "./changes.js";
 import { visible } from "./characters.js";
 import { listShown } from "./chooser.js";
 import { meanRow, tellLooks } from "./looks.js";
@@ -41,7 +41,8 @@ export const drawModel = (root, data, sight, selected, sampling, looks, chosen) 
     drawText(paper, looks.keys, [0, ...sight.bits.map(fill)], selected, colours.gold);
     line("The more orange, the more the character surprised the model (all orange: 8 bits or more).");
     line(tellCost(data, sight));
-    line(tellOff(sight.changes, data.sizes.masked));
+    line(tellOff(data.sizes, sight.changes));
+    line(tellHeldOut(data, sight.changes));
     paper.y += LINE / 2;
     line(`${tellWhere(data, sight.symbols, selected)}:`);
     for (const { symbol, share } of rank(data, sight, selected, sampling).filter(({ stays }) => stays).slice(0, SHOWN)) {

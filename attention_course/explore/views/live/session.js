@@ -4,7 +4,7 @@
 /** @import { Begin } from "./stage.js" */
 import { make } from "../parts/dom.js";
 import { watchSurroundings } from "../parts/surroundings.js";
-import { makeChanges, tellCost, tellOff } from "./changes.js";
+import { makeChanges, tellCost, tellHeldOut, tellOff } from "./changes.js";
 import { nameOf, visible } from "./characters.js";
 import { without } from "./checkboxes.js";
 import { listShown, makeChooser, weightsOf } from "./chooser.js";
@@ -62,7 +62,9 @@ export const start = (view, data, weights, chosen) => {
     showButtons();
     if (isOpen("follow")) follow(sight, selected);
     if (isOpen("heads")) heads.draw(seen, selected);
-    cost.textContent = `${tellCost(data, sight)} ${tellOff(sight.changes, data.sizes.masked)}`.trim();
+    cost.textContent = `${tellCost(data, sight)} ${tellOff(data.sizes, sight.changes)}`.trim();
+    heldOut.textContent = tellHeldOut(data, sight.changes);
+    heldOut.hidden = !heldOut.textContent;
     repeatCost(sight);
     const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written: written(), writing: writing !== null };
     view.explorer = { state, sight, get weights() { return shown.map((one) => weightsOf(seen, one)); } };
@@ -175,6 +177,7 @@ export const start = (view, data, weights, chosen) => {
   const told = make(root, "p", "course-live-looks");
   const drawSurprise = makeSurprise(root, data);
   const cost = make(root, "p", "course-live-cost");
+  const heldOut = make(root, "p");
   const drawNext = makeNext(root, data, chosen.sampling);
   const inside = fold(root, "inside");
   makeSliders(fold(inside, "sampling"), chosen.sampling, data.vocabulary.length, data.steps, redraw);
