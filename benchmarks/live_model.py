@@ -4,8 +4,9 @@ And a change of the live translator: one head on or off.
 
 python benchmarks/live_model.py        needs Chromium ($CHROMIUM, or on the path)
 
-A keystroke at the end of a text computes one token more, one in front computes all of them; with the mask lifted all
-are computed anew, beside those of the intact model. PyTorch computes all, and draws nothing.
+A keystroke at either end of 64 and of 128 characters, with the folds as the page opens, and with all of them open and
+every map on show. At the end it computes one token more, in front all of them; with the mask lifted all are computed
+anew, beside those of the intact model. PyTorch computes all, and draws nothing.
 """
 
 import json
@@ -29,7 +30,7 @@ from attention_course.tasks.translation import ENGLISH, N_TARGET, VOCABULARY
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "live_model.json"
-CHARACTERS, KEYS = 64, 50
+CHARACTERS, KEYS = (64, 128), 50
 
 sys.path.insert(0, str(ROOT / "tests" / "site"))
 from explorer_pages import bundle_live, write_pages  # noqa: E402
@@ -104,6 +105,23 @@ def time_translator(browser, folder: Path) -> dict:
     return {"script": len(bundle_live("translator").encode()), "milliseconds": milliseconds}
 
 
+def time_host(browser, address: str, text: str) -> dict:
+    """Milliseconds of a keystroke at both ends of a text: as the page opens, and with every fold open and all maps."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/light.html")
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    page.get_by_label("Your text").fill(text)
+    page.locator(".course-live-tokens button").nth(len(text) - 1).wait_for()
+    milliseconds = {"folded": {place: time_keys(page, place) for place in ("end", "front")}}
+    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+    page.get_by_role("radio", name="all blocks").check()
+    milliseconds |= {place: time_keys(page, place) for place in ("end", "front")}
+    page.get_by_role("checkbox", name="mask").click()
+    milliseconds["mask lifted"] = time_keys(page, "front")
+    page.close()
+    return milliseconds
+
+
 def time_keys(page, place: str) -> dict:
     """Milliseconds of a keystroke."""
     return summarize(page.evaluate(TIME, [place, KEYS]))
@@ -128,9 +146,10 @@ def summarize(times: list[float]) -> dict:
 def main() -> None:
     torch.set_num_threads(1)
     model, vocabulary = load_character_model()
-    text = recorded.load("character_model")["models"]["causal"]["sample"]["text"][:CHARACTERS]
-    explorer = explore_model(model, vocabulary, text, alt="To be timed.")
-    milliseconds = {}
+    text = recorded.load("character_model")["models"]["causal"]["sample"]["text"]
+    measured = [recorded.load("switched_off")["models"]["causal"]]
+    explorer = explore_model(model, vocabulary, text[: CHARACTERS[0]], alt="To be timed.", measured=measured)
+    milliseconds = {str(characters): {} for characters in CHARACTERS}
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         write_pages(Path(folder), [explorer])
@@ -138,29 +157,25 @@ def main() -> None:
         weights = sum(path.stat().st_size for path in Path(folder, "models").glob("*.js"))
         with serving(Path(folder)) as origin:
             for host, address in (("worker", origin), ("page", Path(folder).as_uri())):
-                page = browser.new_page(viewport={"width": 1280, "height": 900})
-                page.goto(f"{address}/light.html")
-                page.locator(".course-live-cost:not(:empty)").wait_for()
-                page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
-                page.get_by_role("radio", name="all blocks").check()
-                milliseconds[host] = {place: time_keys(page, place) for place in ("end", "front")}
-                page.get_by_role("checkbox", name="mask").click()
-                milliseconds[host]["mask lifted"] = time_keys(page, "front")
-                page.close()
+                for characters in CHARACTERS:
+                    milliseconds[str(characters)][host] = time_host(browser, address, text[:characters])
         with tempfile.TemporaryDirectory() as another:
             translator = time_translator(browser, Path(another))
         browser.close()
-    symbols = torch.tensor([[vocabulary.index(character) for character in text]])
-    milliseconds["PyTorch"] = time_pytorch(model, symbols)
+    symbols = torch.tensor([[vocabulary.index(character) for character in text[: max(CHARACTERS)]]])
+    for characters in CHARACTERS:
+        milliseconds[str(characters)]["PyTorch"] = time_pytorch(model, symbols[:, :characters])
     result = {
         "machine": measure.describe_machine(),
         "date": date.today().isoformat(),
-        "characters": CHARACTERS,
         "maps": len(model.blocks) * model.blocks[0].attention.n_heads,
         "bytes": {"script": len(bundle_live("model").encode()), "weights": weights},
         "milliseconds": milliseconds,
         "translator": translator,
-        "ratio": round(milliseconds["worker"]["front"]["median"] / milliseconds["PyTorch"]["median"], 1),
+        "ratio": {
+            characters: round(times["worker"]["front"]["median"] / times["PyTorch"]["median"], 1)
+            for characters, times in milliseconds.items()
+        },
     }
     RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=1))

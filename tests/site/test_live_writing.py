@@ -188,3 +188,39 @@ def test_every_press_writes_a_character(open_model):
     assert len(written) == len(TEXT) + 10 and text() == written
     page.get_by_role("button", name="Undo").click()
     assert live.wait_for(written=9)["text"] == written[:-1]
+
+
+TYPE = """async ([text, keys]) => {
+  const [view, area] = [document.querySelector(".course-live"), document.querySelector(".course-live textarea")];
+  for (let key = 0; key < keys; key++) {
+    const before = view.explorer;
+    area.value = text.slice(0, -1) + "ab"[key % 2];
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+    while (view.explorer === before) await new Promise((done) => setTimeout(done));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  }
+}"""
+
+
+def test_a_character_lays_the_page_out_once_for_each_frame(open_model):
+    """Typed, for the box and for the answer, not for each part that is drawn; written once more, for the scroll."""
+    page, live = open_model()
+    counter = page.context.new_cdp_session(page)
+    counter.send("Performance.enable")
+
+    def count():
+        metrics = counter.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "LayoutCount")
+
+    page.evaluate(TYPE, [TEXT, 4])
+    before = count()
+    page.evaluate(TYPE, [TEXT, 20])
+    typed = (count() - before) / 20
+    live.text.fill(TEXT[:20])
+    live.wait_for(text=TEXT[:20])
+    before = count()
+    for _ in range(10):
+        page.get_by_role("button", name="One character").click()
+    live.wait_for(written=10, writing=False)
+    written = (count() - before) / 10
+    assert typed < 2.5 and written < 3.5, (typed, written)

@@ -4,6 +4,7 @@
 import { make } from "../parts/dom.js";
 import { visible } from "./characters.js";
 import { enable, makeButton } from "./controls.js";
+import { rewrite } from "./rewrite.js";
 import { cut } from "./sampling.js";
 
 /** @typedef {{ write: (count: number) => void, stop: () => void, takeBack: () => void }} Actions */
@@ -63,10 +64,12 @@ export const makeNext = (parent, data, sampling) => {
     return { item, symbol: make(item, "span"), share: make(item, "b") };
   });
   let shown = "";
+  let moved = false; // to ask the list itself would lay out the page
+  list.addEventListener("scroll", () => (moved = true));
   return (sight, selected) => {
     const { symbols } = sight;
     const place = JSON.stringify(symbols.slice(0, selected + 1));
-    if (place !== shown) list.scrollTop = 0; // another character's begins at its likeliest
+    if (place !== shown && moved) [list.scrollTop, moved] = [0, false]; // another character's begins at its likeliest
     shown = place;
     const ranked = rank(data, sight, selected, sampling);
     const kept = ranked.filter(({ stays }) => stays).length;
@@ -76,9 +79,9 @@ export const makeNext = (parent, data, sampling) => {
     title.textContent = `${told.join("; ")}:`;
     ranked.forEach(({ symbol, share, stays }, place) => {
       const { item, symbol: name, share: said } = items[place];
-      name.textContent = visible(data.vocabulary[symbol]) + (symbol === symbols[selected + 1] ? " ←" : "");
+      rewrite(name, visible(data.vocabulary[symbol]) + (symbol === symbols[selected + 1] ? " ←" : ""));
       const percent = `${(100 * share).toFixed(1)}%`;
-      said.textContent = stays ? percent : `cut (${percent})`;
+      rewrite(said, stays ? percent : `cut (${percent})`);
       item.classList.toggle("course-live-cut", !stays);
       item.style.setProperty("--weight", String(stays ? share : 0));
     });

@@ -4,6 +4,7 @@
 import { make } from "../parts/dom.js";
 import { moveInRows } from "./lists.js";
 import { strongest } from "./numbers.js";
+import { rewrite } from "./rewrite.js";
 
 export const STRONGEST = 3; // lines from the chosen word; each other word has one
 const SVG = "http://www.w3.org/2000/svg";
@@ -14,7 +15,7 @@ const fill = (box, tag, words) => {
   while (box.childElementCount < words.length) make(box, tag);
   while (box.childElementCount > words.length) box.lastElementChild?.remove();
   const all = /** @type {any[]} */ ([...box.children]);
-  all.forEach((element, i) => element.textContent !== words[i] && (element.textContent = words[i]));
+  all.forEach((element, i) => rewrite(element, words[i]));
   return all;
 };
 

@@ -55,17 +55,17 @@ export const start = (view, data, weights, chosen) => {
     const selected = followed(sight);
     const seen = looks(sight);
     const shown = listShown(data.sizes, chosen);
+    if (isOpen("heads")) heads.draw(seen, selected); // first: it measures the page, which is cheap until something changes
     drawTokens(sight, selected, meanRow(seen, shown, selected));
     told.textContent = tellLooks(seen, data.sizes, chosen, selected, seen.keys);
     drawSurprise(sight, selected);
     drawNext(sight, selected);
     showButtons();
     if (isOpen("follow")) follow(sight, selected);
-    if (isOpen("heads")) heads.draw(seen, selected);
     cost.textContent = `${tellCost(data, sight)} ${tellOff(data.sizes, sight.changes)}`.trim();
     heldOut.textContent = tellHeldOut(data, sight.changes);
     heldOut.hidden = !heldOut.textContent;
-    repeatCost(sight);
+    if (isOpen("changes")) repeatCost(sight);
     const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written: written(), writing: writing !== null };
     view.explorer = { state, sight, get weights() { return shown.map((one) => weightsOf(seen, one)); } };
     clearTimeout(sentence); // one sentence for a whole word that is typed

@@ -3,6 +3,7 @@
 /** @import { ModelData, Sight } from "../../types" */
 import { make } from "../parts/dom.js";
 import { visible } from "./characters.js";
+import { rewrite } from "./rewrite.js";
 
 const MOST = 8; // bits, of one that is all orange
 
@@ -29,8 +30,7 @@ export const makeSurprise = (parent, data) => {
     while (box.childElementCount > symbols.length) box.lastElementChild?.remove();
     [...box.children].forEach((character, i) => {
       const one = /** @type {HTMLElement} */ (character);
-      const text = visible(data.vocabulary[symbols[i]]);
-      if (one.textContent !== text) one.textContent = text;
+      rewrite(one, visible(data.vocabulary[symbols[i]]));
       one.title = i ? `${bits[i - 1].toFixed(1)} bits` : "the first";
       one.classList.toggle("course-live-now", i === selected);
       one.style.setProperty("--weight", String(i ? fill(bits[i - 1]) : 0));

@@ -5,6 +5,7 @@ import { make } from "../parts/dom.js";
 import { nameOf, visible } from "./characters.js";
 import { makeButton } from "./controls.js";
 import { moveInRows } from "./lists.js";
+import { rewrite } from "./rewrite.js";
 
 /** @type {(parent: Element, data: ModelData, select: (token: number) => void) => (sight: Sight, selected: number, row: number[]) => void} */
 export const makeTokens = (parent, data, select) => {
@@ -23,7 +24,7 @@ export const makeTokens = (parent, data, select) => {
     symbols.forEach((symbol, i) => {
       const cost = i ? `${bits[i - 1].toFixed(1)} bits` : "the first";
       const button = buttons[i];
-      button.textContent = visible(data.vocabulary[symbol]);
+      rewrite(button, visible(data.vocabulary[symbol]));
       button.title = `${(100 * row[i]).toFixed(1)}%`;
       button.setAttribute("aria-label", `${nameOf(data.vocabulary[symbol])}, character ${i + 1}, ${cost}`);
       button.setAttribute("aria-pressed", String(i === selected));
