@@ -48,6 +48,7 @@ CHAPTERS = (
     "efficient",
     "approximations",
     "recall",
+    "states",
     "flash",
     "kernels",
     "many_devices",

@@ -1,0 +1,193 @@
+"""Exercises of the page on what a state keeps."""
+
+import torch
+import torch.nn.functional as F
+
+from attention_course.exercises.checking import Exercise, Misconception
+
+# --- what the delta rule writes, all tokens at once -----------------------------------------------
+
+
+def written(keys, values, strength):
+    overlap = strength[:, None] * (keys @ keys.T).tril(-1)
+    return torch.linalg.solve(torch.eye(len(keys), dtype=keys.dtype) + overlap, strength[:, None] * values)
+
+
+def _inputs(size, generator):
+    n, d = 2 * size - 1, size + 1
+    return (
+        F.normalize(torch.randn(n, d, generator=generator), dim=1),
+        torch.randn(n, size + 3, generator=generator),
+        0.2 + 0.7 * torch.rand(n, generator=generator),
+    )
+
+
+def _token_by_token(found):
+    """A wrong answer by what is found at a key: of the earlier keys and values, what these wrote, and the key."""
+
+    def wrong(keys, values, strength):
+        news = []
+        for i, key in enumerate(keys):
+            new = torch.stack(news) if news else values[:0]
+            news.append(strength[i] * (values[i] - found(keys[:i], values[:i], new, key)))
+        return torch.stack(news)
+
+    return wrong
+
+
+def _solved(overlap, keys, values, strength):
+    return torch.linalg.solve(torch.eye(len(keys)) + overlap, strength[:, None] * values)
+
+
+WRITTEN = Exercise(
+    "states.written",
+    written,
+    _inputs,
+    (
+        Misconception(
+            "the values themselves",
+            lambda keys, values, strength: strength[:, None] * values,
+            "You write each value as it comes, as a plain sum does. First take off what is found at the key.",
+        ),
+        Misconception(
+            "finds values, not what was written",
+            _token_by_token(lambda keys, values, new, key: (keys @ key) @ values),
+            "What is found at a key is made of the earlier tokens' values. But the state does not hold these: it holds "
+            "what they wrote, which is already less.",
+        ),
+        Misconception(
+            "strength forgotten on what is found",
+            lambda keys, values, strength: _solved((keys @ keys.T).tril(-1), keys, values, strength),
+            "The strength multiplies the value alone. It is to multiply the value without what is found.",
+        ),
+        Misconception(
+            "strength forgotten",
+            lambda keys, values, strength: written(keys, values, torch.ones_like(strength)),
+            "The strengths are not used: each token writes all of the difference.",
+        ),
+        Misconception(
+            "strength of the token that is found",
+            lambda keys, values, strength: _solved(strength * (keys @ keys.T).tril(-1), keys, values, strength),
+            "You took the strength of the earlier token once more. What it wrote has that in it already; the strength "
+            "of the token that writes now is missing.",
+        ),
+        Misconception(
+            "added instead of taken off",
+            lambda keys, values, strength: _solved(
+                -strength[:, None] * (keys @ keys.T).tril(-1), keys, values, strength
+            ),
+            "You add what is found at the key to the value. Write what is new: the value without it.",
+        ),
+        Misconception(
+            "finds itself too",
+            lambda keys, values, strength: _solved(strength[:, None] * (keys @ keys.T).tril(), keys, values, strength),
+            "A token finds what it is about to write. Only earlier tokens have written when it looks.",
+        ),
+        Misconception(
+            "finds later tokens too",
+            lambda keys, values, strength: _solved(
+                strength[:, None] * (keys @ keys.T).fill_diagonal_(0), keys, values, strength
+            ),
+            "A token finds what later ones write as well. Only earlier tokens have written when it looks.",
+        ),
+        Misconception(
+            "only the token before",
+            _token_by_token(lambda keys, values, new, key: (keys[-1:] @ key) @ new[-1:]),
+            "You look only at what the token just before has written. The state holds what all earlier ones wrote.",
+        ),
+        Misconception(
+            "earlier keys taken for the same key",
+            _token_by_token(lambda keys, values, new, key: new.sum(0)),
+            "You take off all that was written, whatever its key. What is found of it is its product with the key.",
+        ),
+        Misconception(
+            "the outer products",
+            lambda keys, values, strength: torch.einsum("nd,nv->ndv", keys, written(keys, values, strength)),
+            "You returned the outer products that are added to the state. Asked for is what stands in them beside the "
+            "key, one row a token.",
+        ),
+        Misconception(
+            "the state",
+            lambda keys, values, strength: keys.T @ written(keys, values, strength),
+            "You returned the state. Asked for is what each token writes, one row a token.",
+        ),
+    ),
+    differentiable=True,
+)
+
+
+# --- one step of the gated delta rule -------------------------------------------------------------
+
+
+def step(state, key, value, strength, keep):
+    state = keep * state
+    return state + torch.outer(key, strength * (value - key @ state))
+
+
+def _looks_before_it_fades(state, key, value, strength, keep):
+    return keep * state + torch.outer(key, strength * (value - key @ state))
+
+
+def _step_inputs(size, generator):
+    strength, keep = 0.2 + 0.6 * torch.rand(2, generator=generator)
+    return (
+        torch.randn(size + 1, size + 2, generator=generator),
+        F.normalize(torch.randn(size + 1, generator=generator), dim=0),
+        torch.randn(size + 2, generator=generator),
+        strength,
+        keep,
+    )
+
+
+STEP = Exercise(
+    "states.step",
+    step,
+    _step_inputs,
+    (
+        Misconception(
+            "nothing fades",
+            lambda state, key, value, strength, keep: step(state, key, value, strength, 1.0),
+            "`keep` is not used: nothing fades.",
+        ),
+        Misconception(
+            "fades last",
+            lambda state, key, value, strength, keep: keep * step(state, key, value, strength, 1.0),
+            "What was just written fades, too. The state fades before the token looks and writes.",
+        ),
+        Misconception(
+            "what is found fades twice",
+            lambda state, key, value, strength, keep: (
+                keep * state + torch.outer(key, strength * (value - keep**2 * (key @ state)))
+            ),
+            "You made what is found fade after the state had faded already.",
+        ),
+        Misconception(
+            "the strength fades, too",
+            lambda state, key, value, strength, keep: (
+                keep * state + torch.outer(key, keep * strength * (value - keep * (key @ state)))
+            ),
+            "You multiplied what is written by `keep`. Only the old state fades.",
+        ),
+        Misconception(
+            "nothing is taken off",
+            lambda state, key, value, strength, keep: keep * state + torch.outer(key, strength * value),
+            "You write the value as it is. Take off what is found at the key.",
+        ),
+        Misconception(
+            "strength on the value alone",
+            lambda state, key, value, strength, keep: (
+                keep * state + torch.outer(key, strength * value - keep * (key @ state))
+            ),
+            "The strength multiplies the value alone. It is to multiply the value without what is found.",
+        ),
+        Misconception(
+            "only what is written",
+            lambda state, key, value, strength, keep: torch.outer(key, strength * (value - keep * (key @ state))),
+            "You returned what is added to the state, without the state.",
+        ),
+    ),
+    given=_looks_before_it_fades,
+    differentiable=True,
+)
+
+EXERCISES = (STEP, WRITTEN)
