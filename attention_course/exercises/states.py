@@ -116,20 +116,20 @@ WRITTEN = Exercise(
 )
 
 
-# --- one step of the gated delta rule -------------------------------------------------------------
+# --- one step of the delta rule with a gate for each feature --------------------------------------
 
 
 def step(state, key, value, strength, keep):
-    state = keep * state
+    state = keep[:, None] * state
     return state + torch.outer(key, strength * (value - key @ state))
 
 
 def _looks_before_it_fades(state, key, value, strength, keep):
-    return keep * state + torch.outer(key, strength * (value - key @ state))
+    return keep[:, None] * state + torch.outer(key, strength * (value - key @ state))
 
 
 def _step_inputs(size, generator):
-    strength, keep = 0.2 + 0.6 * torch.rand(2, generator=generator)
+    strength, keep = (0.2 + 0.6 * torch.rand(shape, generator=generator) for shape in ((), (size + 1,)))
     return (
         torch.randn(size + 1, size + 2, generator=generator),
         F.normalize(torch.randn(size + 1, generator=generator), dim=0),
@@ -146,43 +146,52 @@ STEP = Exercise(
     (
         Misconception(
             "nothing fades",
-            lambda state, key, value, strength, keep: step(state, key, value, strength, 1.0),
+            lambda state, key, value, strength, keep: step(state, key, value, strength, torch.ones_like(keep)),
             "`keep` is not used: nothing fades.",
         ),
         Misconception(
             "fades last",
-            lambda state, key, value, strength, keep: keep * step(state, key, value, strength, 1.0),
+            lambda state, key, value, strength, keep: (
+                keep[:, None] * step(state, key, value, strength, torch.ones_like(keep))
+            ),
             "What was just written fades, too. The state fades before the token looks and writes.",
         ),
         Misconception(
             "what is found fades twice",
             lambda state, key, value, strength, keep: (
-                keep * state + torch.outer(key, strength * (value - keep**2 * (key @ state)))
+                keep[:, None] * state + torch.outer(key, strength * (value - (keep**2 * key) @ state))
             ),
             "You made what is found fade after the state had faded already.",
         ),
         Misconception(
             "the strength fades, too",
             lambda state, key, value, strength, keep: (
-                keep * state + torch.outer(key, keep * strength * (value - keep * (key @ state)))
+                keep[:, None] * state + torch.outer(keep * key, strength * (value - (keep * key) @ state))
             ),
             "You multiplied what is written by `keep`. Only the old state fades.",
         ),
         Misconception(
+            "one gate for all features",
+            lambda state, key, value, strength, keep: step(state, key, value, strength, keep.mean().expand_as(keep)),
+            "All rows fade by the same share. Each feature of the key has a gate of its own.",
+        ),
+        Misconception(
             "nothing is taken off",
-            lambda state, key, value, strength, keep: keep * state + torch.outer(key, strength * value),
+            lambda state, key, value, strength, keep: keep[:, None] * state + torch.outer(key, strength * value),
             "You write the value as it is. Take off what is found at the key.",
         ),
         Misconception(
             "strength on the value alone",
             lambda state, key, value, strength, keep: (
-                keep * state + torch.outer(key, strength * value - keep * (key @ state))
+                keep[:, None] * state + torch.outer(key, strength * value - (keep * key) @ state)
             ),
             "The strength multiplies the value alone. It is to multiply the value without what is found.",
         ),
         Misconception(
             "only what is written",
-            lambda state, key, value, strength, keep: torch.outer(key, strength * (value - keep * (key @ state))),
+            lambda state, key, value, strength, keep: torch.outer(
+                key, strength * (value - (keep * key) @ state)
+            ),
             "You returned what is added to the state, without the state.",
         ),
     ),

@@ -31,11 +31,11 @@ def by_the_inverse(keys, values, strength):
 
 def by_matrices(state, key, value, strength, keep):
     erase = torch.eye(len(key)) - strength * torch.outer(key, key)
-    return keep * erase @ state + strength * torch.outer(key, value)
+    return erase @ torch.diag(keep) @ state + strength * torch.outer(key, value)
 
 
 def in_place(state, key, value, strength, keep):
-    faded = state.clone().mul_(keep)
+    faded = state.clone().mul_(keep.unsqueeze(1))
     found = (key.unsqueeze(1) * faded).sum(0)
     return faded + key.unsqueeze(1) * (strength * (value - found)).unsqueeze(0)
 
@@ -44,10 +44,10 @@ WRONG = {
     "states.step": {
         "keeps the complement": lambda state, key, value, strength, keep: step(state, key, value, strength, 1 - keep),
         "adds what is found": lambda state, key, value, strength, keep: (
-            keep * state + torch.outer(key, strength * (value + keep * (key @ state)))
+            keep[:, None] * state + torch.outer(key, strength * (value + (keep * key) @ state))
         ),
         "erases the row": lambda state, key, value, strength, keep: (
-            keep * state * (1 - key.unsqueeze(1)) + torch.outer(key, strength * value)
+            keep[:, None] * state * (1 - key.unsqueeze(1)) + torch.outer(key, strength * value)
         ),
     },
     "states.written": {
