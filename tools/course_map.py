@@ -14,8 +14,8 @@ END_OF_FIRST_READING = "language_model"  # the reader builds the front page's mo
 EVENING = 90  # minutes
 HEAD = """## The parts
 
-**Bold**: a first reading, {lessons} lessons in {evenings}, up to the model on this page. *Italics*: optional pages \
-with proofs, variants and long measurements, {optional} more. An evening is an hour and a half, exercises included.
+**Bold**: a first reading, {lessons} lessons in {evenings}, up to the model on this page. *Italics*: optional pages, \
+{optional} more. An evening is an hour and a half, exercises included.
 """
 
 
