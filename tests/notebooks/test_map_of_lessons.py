@@ -63,7 +63,7 @@ def test_the_list_of_a_small_course(tmp_path, monkeypatch):
     parts.append({"caption": "Reference", "chapters": [{"file": "glossary"}]})
     Path("_toc.yml").write_text(yaml.safe_dump({"parts": parts}))
     head, *rest = write_list(read_parts()).split("\n- ", 1)
-    assert "a first reading, 2 lessons in 2 evenings, up" in head and "measurements, 2 evenings more" in head
+    assert "a first reading, 2 lessons in 2 evenings, up" in head and "optional pages, 2 evenings more" in head
     assert rest[0] == (
         "One, 2 evenings\n"
         "  - **[A](chapters/a.ipynb)**, *[MORE](chapters/more.ipynb)*\n"
