@@ -50,6 +50,17 @@ class SortingView(anywidget.AnyWidget):
     temperature = traitlets.Float(1.0).tag(sync=True)
 
 
+class StateView(anywidget.AnyWidget):
+    """A state that is written pair by pair: the widget around `views/state.js`."""
+
+    _esm = join(VIEWS / "state.js")
+    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
+    data = traitlets.Dict().tag(sync=True)
+    rule = traitlets.Int(0).tag(sync=True)
+    kept = traitlets.Int(0).tag(sync=True)
+    written = traitlets.Int(0).tag(sync=True)
+
+
 class ModelView(anywidget.AnyWidget):
     """A language model on typed text: the widget around `views/model.js`."""
 
@@ -72,7 +83,7 @@ VIEW_CLASSES = {
     "attention": AttentionView,
     "frames": FramesView,
     "model": ModelView,
-    "sorting": SortingView,
+    "sorting": SortingView, "state": StateView,
     "translator": TranslatorView,
 }
 

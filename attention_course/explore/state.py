@@ -2,35 +2,18 @@
 
 from collections.abc import Sequence
 
-import anywidget
 import torch
-import traitlets
 from torch import Tensor
 
 from attention_course.efficient.gated_delta import gated_delta_rule
 from attention_course.efficient.gated_linear import gated_linear_attention
-from attention_course.explore.bundle import VIEWS, join
 from attention_course.explore.controls import Control
-from attention_course.explore.explorer import VIEW_CLASSES, Explorer
+from attention_course.explore.explorer import Explorer
 from attention_course.explore.state_picture import draw_state
 
 SHARES = tuple(step / 20 for step in range(10, 21))  # of the state that a step may keep
 RULES = ("add", "write only what is new (delta)")
 MOST_LETTERS, MOST_NAMES, WIDEST, MOST_PAIRS, LONGEST_NAME = 6, 12, 12, 24, 4  # that a phone has room for
-
-
-class StateView(anywidget.AnyWidget):
-    """A state that is written pair by pair: the widget around `views/state.js`."""
-
-    _esm = join(VIEWS / "state.js")
-    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
-    data = traitlets.Dict().tag(sync=True)
-    rule = traitlets.Int(0).tag(sync=True)
-    kept = traitlets.Int(0).tag(sync=True)
-    written = traitlets.Int(0).tag(sync=True)
-
-
-VIEW_CLASSES["state"] = StateView
 
 
 def explore_state(
