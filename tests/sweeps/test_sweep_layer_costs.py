@@ -1,16 +1,11 @@
-from pathlib import Path
-
 import pytest
 import torch
 
 from attention_course import KVCache, recorded
 
-RECORD = Path(recorded.__file__).with_name("layer_costs.json")
-measured = pytest.mark.skipif(not RECORD.exists(), reason="not measured yet")
 KINDS = ["forward", "forward + backward", "decoded token"]
 
 
-@measured
 def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     record = recorded.load("layer_costs")
     assert record["settings"] == sweep.SETTINGS
@@ -20,7 +15,6 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
         assert list(run) == ["mechanism", "n_tokens", *KINDS, "cache bytes"]
 
 
-@measured
 def test_the_record_holds_the_bytes_of_these_caches(sweep):
     """32-bit numbers: keys and values of all tokens, or of those in sight; a matrix a head; and the indexer's keys."""
     bytes_held = {
