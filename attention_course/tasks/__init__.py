@@ -1,6 +1,7 @@
 """Data that needs no download, with the truth a trained model is compared with: one task a file."""
 
 from attention_course.tasks.anomalies import AnomalousSeries, anomalous_series
+from attention_course.tasks.changing_letters import ChangingLetters, changing_letters
 from attention_course.tasks.coins import Drawers, two_coins
 from attention_course.tasks.dates import written_dates
 from attention_course.tasks.digits import Digits, handwritten_digits
@@ -18,6 +19,7 @@ __all__ = [
     "ALPHABET",
     "NOTHING",
     "AnomalousSeries",
+    "ChangingLetters",
     "CharacterText",
     "Digits",
     "Drawers",
@@ -28,6 +30,7 @@ __all__ = [
     "SequencePairs",
     "SpelledDigits",
     "anomalous_series",
+    "changing_letters",
     "copying",
     "handwritten_digits",
     "letter_pairs",

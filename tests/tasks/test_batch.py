@@ -8,6 +8,7 @@ BATCHES = {
     "translations": lambda: tasks.translation_pairs(6, seeded()),
     "reviews": lambda: tasks.reviews(6, seeded()),
     "series": lambda: tasks.anomalous_series(6, seeded()),
+    "changing letters": lambda: tasks.changing_letters(6, 4, 5, 3, seeded()),
     "digits": lambda: tasks.handwritten_digits()[1][:6],
 }
 ROWS = {"a slice": slice(1, 3), "indices": torch.tensor([4, 0]), "a mask": torch.tensor([0, 1, 0, 1, 1, 0]).bool()}
