@@ -95,19 +95,26 @@ library.addAll(
   places.map((place, id) => ({ ...place, id, above: place.above.join(" "), code: place.code && `code ${place.code}` })),
 );
 
+const titles = places.map(({ title }) => new Set(termsOf(title)));
+
 const occurs = (/** @type {string} */ term) => [...known].some((word) => word.startsWith(term));
 
-// The last word may still be growing, and one with which nothing begins may be misspelt.
+// The last word may still be growing, and one with which nothing begins may be misspelt. Who types what a place is
+// called ("what is a token") is sent there first.
 /** @param {string} query */
 function find(query) {
   const last = query.match(/[\p{L}\p{N}_]{3,}$/u)?.[0] ?? "";
-  return library.search(query, {
-    tokenize: (/** @type {string} */ text) => [...new Set(termsOf(text))],
+  const asked = new Set(termsOf(query));
+  const isCalled = (/** @type {Found} */ { id }) =>
+    titles[id].size === asked.size && [...asked].every((term) => titles[id].has(term));
+  const found = library.search(query, {
+    tokenize: () => [...asked],
     boost: WEIGHTS,
     boostDocument: (/** @type {number} */ id) => places[id].weight,
     prefix: (/** @type {string} */ term) => term === stem(last),
     fuzzy: (/** @type {string} */ term) => term.length > 4 && !occurs(term) && 0.25,
   });
+  return [...found.filter(isCalled), ...found.filter((one) => !isCalled(one))];
 }
 
 /** @param {string} name @param {string} className @param {(Node | string)[]} children */

@@ -99,16 +99,17 @@ def entry(place, page, app):
     """What the script knows of a place; the page's own section leads to its top."""
     above, words = titles(place), Words(place)
     address = app.builder.get_target_uri(page)
+    part = f"#{anchor(place)}" if above else ""
     title = heading(place)
     weight = REFERENCE if page.startswith("api/") else min(WEIGHTS.get(name, 1) for name in [*above, title])
     return {
-        "address": f"{address}#{anchor(place)}" if above else address,
+        "address": f"{address}{part}",
         "title": title,
         "above": above,
         "text": " ".join("".join(words.prose).split()),
         "code": " ".join(dict.fromkeys(words.code)),
         "printed": " ".join(dict.fromkeys(words.printed)),
-        "asked": ASKED.get(f"{page}#{anchor(place)}", ""),
+        "asked": ASKED.get(f"{page}{part}", ""),
         "weight": weight,
     }
 

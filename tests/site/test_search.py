@@ -28,6 +28,18 @@ ANSWERS = [
     ("MLA", "glossary.html#term-latent-attention", 1),
     ("ALiBi slopes", "chapters/positions.html#alibi-a-slope-over-the-distance", 1),
     ("grouped query atention", "glossary.html#term-grouped-query-attention", 1),
+    ("mask when keys outnumber queries", "chapters/masking.html#which-corner", 1),
+    ("padding and causal together", "chapters/masking.html#combine-them", 1),
+    ("is attention an explanation", "chapters/interpretability.html", 1),
+    ("faithful", "chapters/interpretability.html", 1),
+    ("interpretability", "chapters/interpretability.html", 1),
+    ("softmax temperature", "chapters/scaled_dot_product.html#see-it-a-memory-that-learns", 3),
+    ("what is a token", "glossary.html#term-token", 1),
+    ("why divide by sqrt", "chapters/scale.html", 1),
+    ("nan weights", "chapters/mask_numbers.html#a-query-with-nothing-to-see", 3),
+    ("kv cache memory", "chapters/cache.html#what-it-costs-memory", 3),
+    ("rope offset", "chapters/positions.html#rope-turn-queries-and-keys", 1),
+    ("induction head", "glossary.html#term-induction-head", 1),
     ("perfor", "chapters/approximations.html#performer-the-softmax-estimated", 1),
 ]
 LINKS = ".course-search-results a"
