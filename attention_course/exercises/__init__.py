@@ -23,6 +23,7 @@ CHAPTERS = (
     "positions",
     "relative",
     "length",
+    "reaching_farther",
     "transformer",
     "depth",
     "modern_block",

@@ -1,183 +1,222 @@
 """Exercises of the page "What happens beyond the trained length?"."""
 
-import math
-
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer
+from attention_course.exercises.drawing import integer, normal
+from attention_course.positions import rotate
+from attention_course.tasks import NOTHING
 
-TRAINED_BASE = 10_000.0
-
-
-def _number(generator, low, high):
-    return low + (high - low) * torch.rand((), generator=generator).item()
+# --- accuracy in pieces of neighbouring positions --------------------------------------------------
 
 
-def _powers(base, d_head):
-    """The frequencies of a head: `base ** (-2i / d_head)` for each pair."""
-    return base ** (-torch.arange(0, d_head, 2) / d_head)
+def _counts(logits, target, window):
+    """How many answers are right, and how many were asked, in each piece of each sequence: `(batch, pieces)` each."""
+    right, asked = logits.argmax(-1) == target, target != NOTHING
+    return tuple(there.unflatten(1, (-1, window)).sum(2) for there in (right, asked))
 
 
-# --- NTK-aware scaling: a larger base ------------------------------------------------------------
+def accuracy(logits, target, window):
+    right, asked = _counts(logits, target, window)
+    return right.sum(0) / asked.sum(0)
 
 
-def raised_base(d_head, factor):
-    return _powers(TRAINED_BASE * factor ** (d_head / (d_head - 2)), d_head)
+def _of_all_positions(logits, target, window):
+    right, _ = _counts(logits, target, window)
+    return right.sum(0) / (len(target) * window)
 
 
-def _only_slowest(d_head, factor):
-    frequency = _powers(TRAINED_BASE, d_head)
-    return torch.cat([frequency[:-1], frequency[-1:] / factor])
+def _strided(logits, target, window, *, all_positions=False):
+    """The share of every so-many-th position, as many as there are pieces."""
+    right, asked = logits.argmax(-1) == target, (target != NOTHING) | all_positions
+    right, asked = (there.unflatten(1, (window, -1)).sum((0, 1)) for there in (right, asked))
+    return right / asked
 
 
-RAISED = Exercise(
-    "length.raised_base",
-    raised_base,
-    # From four pairs on: with fewer, several mistakes give the same two or three numbers.
-    lambda size, generator: (2 * size + 4, _number(generator, 2, 16)),
+def _of_each_place(logits, target, window):
+    right, asked = logits.argmax(-1) == target, target != NOTHING
+    right, asked = (there.unflatten(1, (-1, window)).sum((0, 1)) for there in (right, asked))
+    return right / asked
+
+
+def _mean_of_means(logits, target, window):
+    right, asked = _counts(logits, target, window)
+    return (right / asked).mean(0)
+
+
+def _up_to_here(logits, target, window):
+    right, asked = (counted.sum(0).cumsum(0) for counted in _counts(logits, target, window))
+    return right / asked
+
+
+def _accuracy_inputs(size, generator):
+    window = 2 * size + 3
+    batch, n, n_symbols = (2, 3, 1)[size % 3], window * ((2, 4, 3)[size % 3]), size + 5
+    target = torch.randint(n_symbols, (batch, n), generator=generator)
+    logits = normal(generator, batch, n, n_symbols)
+    knows = torch.rand(batch, n, generator=generator) < 0.6
+    logits = logits.scatter_add(2, target[..., None], 8 * knows[..., None].float())
+    unasked = torch.rand(batch, n, generator=generator) < 0.3
+    unasked[:, ::window] = True  # in each piece something is asked, and something is not
+    unasked[:, 1::window] = unasked[:, : n // window] = False  # and in each of every so-many-th positions
+    return logits, target.masked_fill(unasked, NOTHING), window
+
+
+ACCURACY = Exercise(
+    "length.accuracy",
+    accuracy,
+    _accuracy_inputs,
     (
         Misconception(
-            "base times factor",
-            lambda d_head, factor: _powers(TRAINED_BASE * factor, d_head),
-            "You multiplied the base by the factor. The slowest pair's exponent is (d - 2) / d, not 1, so it is "
-            "slowed by less than the factor.",
+            "nothing asked counted as wrong",
+            _of_all_positions,
+            "The pieces are right. You still divide by all positions, and where nothing is asked nobody can be right. "
+            "Divide by the number of questions.",
         ),
         Misconception(
-            "the power upside down",
-            lambda d_head, factor: _powers(TRAINED_BASE * factor ** ((d_head - 2) / d_head), d_head),
-            "The power of the factor is upside down: it must undo the slowest pair's exponent, (d - 2) / d.",
+            "every so-many-th position",
+            _strided,
+            "You divide by the questions now. But a share of yours is over every so-many-th position of the sequence. "
+            "Each piece holds positions that follow each other: the last dimension of unflatten runs fastest.",
         ),
         Misconception(
-            "base lowered",
-            lambda d_head, factor: _powers(TRAINED_BASE / factor ** (d_head / (d_head - 2)), d_head),
-            "You lowered the base, which makes pairs turn faster. They must turn more slowly.",
+            "a share for each place in a piece",
+            _of_each_place,
+            "You have a share for the first place of all pieces, one for the second, and so on. Sum over the places of "
+            "a piece, and keep the pieces.",
         ),
         Misconception(
-            "interpolates",
-            lambda d_head, factor: _powers(TRAINED_BASE, d_head) / factor,
-            "You divided all frequencies: that is position interpolation. Here the fastest pair turns as before.",
+            "mean of the sequences' shares",
+            _mean_of_means,
+            "You took a share in each sequence, and then the mean, so that a question counts more where few are asked. "
+            "Count over all sequences before you divide.",
         ),
         Misconception(
-            "not slowed",
-            lambda d_head, factor: _powers(TRAINED_BASE, d_head),
-            "These are the trained frequencies. The slowest pair must turn more slowly by the factor.",
+            "everything up to the piece",
+            _up_to_here,
+            "Your share is over all positions up to the end of a piece. It is to be of the piece alone.",
         ),
         Misconception(
-            "only the slowest pair",
-            _only_slowest,
-            "You slowed the slowest pair alone. The pairs in between belong to the new base, too.",
+            "share of wrong answers",
+            lambda logits, target, window: 1 - accuracy(logits, target, window),
+            "These are the shares of wrong answers.",
         ),
         Misconception(
-            "slowed along a line",
-            lambda d_head, factor: _powers(TRAINED_BASE, d_head) / torch.linspace(1, factor, d_head // 2),
-            "Both ends are right, but between them you divided by numbers on a line. With one base, each pair is "
-            "slowed by the same ratio more than the one before.",
-        ),
-        Misconception(
-            "wavelengths",
-            lambda d_head, factor: 2 * math.pi / raised_base(d_head, factor),
-            "These are the wavelengths. The frequencies are 2π divided by them.",
+            "counts",
+            lambda logits, target, window: _counts(logits, target, window)[0].sum(0),
+            "You count right answers. A share divides them by the number of questions in the piece.",
         ),
     ),
+    given=lambda logits, target, window: _strided(logits, target, window, all_positions=True),
 )
 
 
-# --- NTK-by-parts, with a gradual change -----------------------------------------------------------
+# --- clipped distances -----------------------------------------------------------------------------
 
 
-def _share(frequency, length, low, high):
-    return ((length * frequency / (2 * math.pi) - low) / (high - low)).clamp(0, 1)
+def _scores(query, key, query_place, key_place):
+    return rotate(query, query_place) @ rotate(key, key_place).mT
 
 
-def _blend(share, frequency, factor):
-    return share * frequency + (1 - share) * frequency / factor
+def _chosen(query, key, farthest, far):
+    """RoPE's scores, and beyond the distance others; 0 for later keys."""
+    place = torch.arange(len(query))
+    distance = place[:, None] - place
+    return torch.where(distance > farthest, far, _scores(query, key, place, place)).tril()
 
 
-def by_parts(frequency, length, factor, low, high):
-    return _blend(_share(frequency, length, low, high), frequency, factor)
+def _apart(query, key, distance):
+    """The scores of all queries and keys as if each query stood that far behind each key."""
+    place = torch.zeros(len(query), dtype=torch.long)
+    return _scores(query, key, place + max(distance, 0), place + max(-distance, 0))
 
 
-def _unclamped(frequency, length, factor, low, high):
-    share = (length * frequency / (2 * math.pi) - low) / (high - low)
-    return _blend(share, frequency, factor)
+def clipped(query, key, farthest):
+    return _chosen(query, key, farthest, _apart(query, key, farthest))
 
 
-def _parts_inputs(size, generator):
-    frequency = _powers(TRAINED_BASE, 4 * size + 4)
-    low = _number(generator, 0.5, 1.5)
-    return frequency, 32 * integer(1, 5, generator), _number(generator, 2, 9), low, low + _number(generator, 2, 4)
+def _clipped_places(query, key, farthest):
+    place = torch.arange(len(query)).clamp(max=farthest)
+    return _scores(query, key, place, place).tril()
 
 
-PARTS = Exercise(
-    "length.by_parts",
-    by_parts,
-    _parts_inputs,
+def _both_sides(query, key, farthest):
+    place = torch.arange(len(query))
+    distance = place[:, None] - place
+    scores = torch.where(distance > farthest, _apart(query, key, farthest), _scores(query, key, place, place))
+    return torch.where(distance < -farthest, _apart(query, key, -farthest), scores)
+
+
+def _later_keys_kept(query, key, farthest):
+    place = torch.arange(len(query))
+    far = _apart(query, key, farthest)
+    return torch.where(place[:, None] - place > farthest, far, _scores(query, key, place, place))
+
+
+def _clipped_inputs(size, generator):
+    n = 2 * size + 3
+    return normal(generator, n, 2 * size), normal(generator, n, 2 * size), integer(1, size, generator)
+
+
+CLIPPED = Exercise(
+    "length.clipped",
+    clipped,
+    _clipped_inputs,
     (
         Misconception(
-            "shares exchanged",
-            lambda frequency, length, factor, low, high: _blend(
-                1 - _share(frequency, length, low, high), frequency, factor
-            ),
-            "You slowed the fast pairs and kept the slow ones. Those that made many turns in training are kept.",
+            "places clipped",
+            _clipped_places,
+            "You clipped the places. Then all late tokens stand at one place, and neighbours among them look as if "
+            "they stood together. Clip the distances.",
         ),
         Misconception(
-            "not clamped",
-            _unclamped,
-            "Your share goes on below 0 and above 1. A pair beyond the limits is kept as it is, or divided.",
+            "not clipped",
+            lambda query, key, farthest: _chosen(query, key, len(query), torch.zeros(())),
+            "These are RoPE's scores as they are. Distances beyond farthest are to count as farthest.",
         ),
         Misconception(
-            "radians for turns",
-            lambda frequency, length, factor, low, high: by_parts(frequency, 2 * math.pi * length, factor, low, high),
-            "length · frequency is an angle in radians. A turn is 2π of them.",
+            "far keys hidden",
+            lambda query, key, farthest: _chosen(query, key, farthest, torch.zeros(())),
+            "Far keys get 0 from you. They are to be scored, as if they stood farthest places back.",
         ),
         Misconception(
-            "blends the wavelengths",
-            lambda frequency, length, factor, low, high: (
-                frequency / (_share(frequency, length, low, high) + (1 - _share(frequency, length, low, high)) * factor)
-            ),
-            "You blended the wavelengths. The blend is of frequencies.",
+            "far pairs not turned",
+            lambda query, key, farthest: _chosen(query, key, farthest, query @ key.mT),
+            "You score far pairs as if query and key stood at the same place. They are to stand farthest apart.",
         ),
         Misconception(
-            "a hard cut",
-            lambda frequency, length, factor, low, high: _blend(
-                (_share(frequency, length, low, high) > 0).float(), frequency, factor
-            ),
-            "You cut hard at low, as the page does. Between low and high the share grows gradually.",
+            "turned the other way",
+            lambda query, key, farthest: _chosen(query, key, farthest, _apart(query, key, -farthest)),
+            "In your far pairs the key stands behind the query. It stands before: the query is the one that is turned "
+            "further.",
         ),
         Misconception(
-            "a hard cut at high",
-            lambda frequency, length, factor, low, high: _blend(
-                (_share(frequency, length, low, high) >= 1).float(), frequency, factor
-            ),
-            "You cut hard at high. Between low and high the share grows gradually.",
+            "one place too far",
+            lambda query, key, farthest: clipped(query, key, farthest + 1),
+            "The farthest distance of yours is one too large.",
         ),
         Misconception(
-            "interpolates",
-            lambda frequency, length, factor, low, high: frequency / factor,
-            "You divided all frequencies: that is position interpolation.",
+            "one place too near",
+            lambda query, key, farthest: clipped(query, key, farthest - 1),
+            "The farthest distance of yours is one too small.",
         ),
         Misconception(
-            "share by the pair's number",
-            lambda frequency, length, factor, low, high: _blend(
-                torch.linspace(1, 0, len(frequency)), frequency, factor
-            ),
-            "Your share falls evenly with the pair's number. It is to grow evenly with the turns that the pair makes "
-            "within the trained length.",
+            "later keys kept",
+            _later_keys_kept,
+            "Where the key comes after the query, the score is to be 0.",
         ),
         Misconception(
-            "multiplies",
-            lambda frequency, length, factor, low, high: _blend(
-                _share(frequency, length, low, high), frequency, 1 / factor
-            ),
-            "You multiplied by the factor, so slow pairs turn faster. They are divided.",
+            "clipped on both sides",
+            _both_sides,
+            "You clip distances to both sides. A key that comes after the query gets 0 here.",
         ),
         Misconception(
-            "the share itself",
-            lambda frequency, length, factor, low, high: _share(frequency, length, low, high),
-            "You returned the share. Blend the two frequencies with it.",
+            "divided by the root",
+            lambda query, key, farthest: clipped(query, key, farthest) / query.size(-1) ** 0.5,
+            "You divided by √d. The scores are asked for as they are.",
         ),
     ),
+    differentiable=True,
 )
 
-EXERCISES = (RAISED, PARTS)
+EXERCISES = (ACCURACY, CLIPPED)

@@ -1,4 +1,4 @@
-"""What helps beyond the trained length: far keys hidden or clipped, slower turns, tuning. For the page `length`."""
+"""What helps beyond the trained length: far keys hidden or clipped, slower turns, tuning."""
 
 import math
 

@@ -118,10 +118,10 @@ def test_the_head_found_is_the_one_that_looks_back(sweep):
 @pytest.mark.parametrize("name", ["turn", "forward"])
 def test_the_page_turns_as_the_sweep_does(sweep, request, name):
     """The class on the page and the one that was recorded give the same."""
-    page = nbformat.read(request.config.rootpath / "chapters" / "length.ipynb", as_version=4)
+    page = nbformat.read(request.config.rootpath / "chapters" / "reaching_farther.ipynb", as_version=4)
     cell = next(cell.source for cell in page.cells if "class Turning" in cell.source)
     scope = {"torch": torch} | {key: getattr(sweep, key) for key in ("Mechanism", "scaled_dot_product_attention")}
-    exec(compile(ast.parse(cell), "length.ipynb", "exec"), scope)
+    exec(compile(ast.parse(cell), "reaching_farther.ipynb", "exec"), scope)
     frequency = sweep.frequencies("by parts", 16, 32, 8)
     inputs = torch.randn(1 if name == "turn" else 3, 2, 4, 20, 16)
     options = {} if name == "turn" else {"need_weights": False}

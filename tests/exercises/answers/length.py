@@ -1,45 +1,59 @@
-import math
-
 import torch
 
-from attention_course.exercises.length import by_parts, raised_base
+from attention_course.exercises.length import accuracy, clipped
+from attention_course.positions import rotate
+from attention_course.tasks import NOTHING
 
 
-def loop_over_pairs(frequency, length, factor, low, high):
-    slowed = []
-    for omega in frequency.tolist():
-        turns = length * omega / (2 * math.pi)
-        share = min(max((turns - low) / (high - low), 0), 1)
-        slowed.append(omega * (share + (1 - share) / factor))
-    return torch.tensor(slowed)
+def loop_over_pieces(logits, target, window):
+    likeliest, shares = logits.argmax(-1), []
+    for start in range(0, target.size(1), window):
+        piece = target[:, start : start + window]
+        asked = piece != NOTHING
+        shares.append((likeliest[:, start : start + window] == piece)[asked].float().mean())
+    return torch.stack(shares)
+
+
+def loop_over_pairs(query, key, farthest):
+    scores = torch.zeros(len(query), len(key))
+    for i in range(len(query)):
+        for j in range(i + 1):
+            place = torch.tensor([min(i - j, farthest)])
+            scores[i, j] = rotate(query[i : i + 1], place)[0] @ key[j]
+    return scores
+
+
+def keys_turned_back(query, key, farthest):
+    place = torch.arange(len(query))
+    distance = place[:, None] - place
+    near = rotate(query, place) @ rotate(key, place).T
+    far = query @ rotate(key, torch.full_like(place, -farthest)).T
+    return (near * (distance <= farthest) + far * (distance > farthest)) * (distance >= 0)
 
 
 WRONG = {
-    "length.raised_base": {
-        "half the exponent": lambda d_head, factor: (
-            (10_000 * factor ** (d_head / (d_head - 2))) ** (-torch.arange(d_head // 2) / d_head)
-        ),
-        "the base": lambda d_head, factor: torch.tensor(10_000 * factor ** (d_head / (d_head - 2))),
-        "a number for each feature": lambda d_head, factor: raised_base(d_head, factor).repeat_interleave(2),
-        "the factor squared": lambda d_head, factor: raised_base(d_head, factor**2),
+    "length.accuracy": {
+        "first sequence alone": lambda logits, target, window: accuracy(logits[:1], target[:1], window).roll(1),
+        "least likely": lambda logits, target, window: accuracy(-logits, target, window),
+        "one share": lambda logits, target, window: (logits.argmax(-1) == target)[target != NOTHING].float().mean(),
+        "percent": lambda logits, target, window: 100 * accuracy(logits, target, window),
+        "from the end": lambda logits, target, window: accuracy(logits, target, window).flip(0),
+        "half a window": lambda logits, target, window: accuracy(logits[:, :window], target[:, :window], window),
     },
-    "length.by_parts": {
-        "keeps half everywhere": lambda frequency, length, factor, low, high: (frequency + frequency / factor) / 2,
-        "limits exchanged": lambda frequency, length, factor, low, high: by_parts(frequency, length, factor, high, low),
-        "another length": lambda frequency, length, factor, low, high: by_parts(
-            frequency, length / factor, factor, low, high
-        ),
-        "unchanged": lambda frequency, length, factor, low, high: frequency,
-        "starts at 0": lambda frequency, length, factor, low, high: by_parts(frequency, length, factor, 0, high),
+    "length.clipped": {
+        "weights": lambda query, key, farthest: clipped(query, key, farthest).softmax(-1),
+        "exchanged": lambda query, key, farthest: clipped(key, query, farthest),
+        "transposed": lambda query, key, farthest: clipped(query, key, farthest).T,
+        "farthest is 1": lambda query, key, farthest: clipped(query, key, 1),
+        "interpolated": lambda query, key, farthest: (
+            rotate(query, torch.arange(len(query)) / farthest) @ rotate(key, torch.arange(len(key)) / farthest).T
+        ).tril(),
     },
 }
 
 RIGHT = {
-    "length.raised_base": {
-        "from both ends": lambda d_head, factor: torch.logspace(
-            0, math.log10(10_000 ** (-(d_head - 2) / d_head) / factor), d_head // 2
-        ),
-        "double": lambda d_head, factor: raised_base(d_head, factor).double(),
+    "length.accuracy": {
+        "a loop": loop_over_pieces,
     },
-    "length.by_parts": {"a loop": loop_over_pairs},
+    "length.clipped": {"a loop": loop_over_pairs, "keys turned back": keys_turned_back},
 }
