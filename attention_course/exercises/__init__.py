@@ -31,6 +31,7 @@ CHAPTERS = (
     "generation",
     "speculative",
     "cache",
+    "gpt2",
     "interpretability",
     "circuits",
     "own_model",
