@@ -27,6 +27,7 @@ CHAPTERS = (
     "transformer",
     "depth",
     "modern_block",
+    "block_cost",
     "language_model",
     "generation",
     "speculative",

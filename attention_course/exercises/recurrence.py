@@ -1,56 +1,62 @@
 """Exercises of the page "Why not a recurrent network?"."""
 
 from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer
+from attention_course.exercises.drawing import normal
 
-# --- counting multiply-adds ------------------------------------------------------------------------------
-
-
-def multiply_adds(n_tokens, d_model, d_k, d_v):
-    return n_tokens * d_model * (2 * d_k + d_v) + n_tokens**2 * (d_k + d_v)
+# --- merging two steps of a linear recurrence ------------------------------------------------------------
 
 
-def _sizes(size, generator):
-    return tuple(integer(2, size + 3, generator) for _ in range(4))
+def merge(A_1, b_1, A_2, b_2):
+    return A_1 @ A_2, b_1 @ A_2 + b_2
 
 
-COUNT = Exercise(
-    "recurrence.multiply_adds",
-    multiply_adds,
-    _sizes,
+def _two_steps(size, generator):
+    d = size + 1
+    return tuple(normal(generator, *shape) for shape in ((d, d), (d,), (d, d), (d,)))
+
+
+MERGE = Exercise(
+    "recurrence.merge",
+    merge,
+    _two_steps,
     (
         Misconception(
-            "FLOPs",
-            lambda n_tokens, d_model, d_k, d_v: 2 * multiply_adds(n_tokens, d_model, d_k, d_v),
-            "You counted FLOPs, a multiplication and an addition apart: twice what was asked for.",
+            "the old state first from the right",
+            lambda A_1, b_1, A_2, b_2: (A_2 @ A_1, b_1 @ A_2 + b_2),
+            "The vector is right. The state is a row and meets A_1 first, so A_1 stands on the left in the product.",
         ),
         Misconception(
-            "no projections",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens**2 * (d_k + d_v),
-            "The projections are missing. In short sequences they are most of the work.",
+            "columns",
+            lambda A_1, b_1, A_2, b_2: (A_2 @ A_1, A_2 @ b_1 + b_2),
+            "You merged steps of the form A @ state + b. Here the state is a row: state @ A + b.",
         ),
         Misconception(
-            "projections only",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v),
-            "You counted the projections. Scores and blend are missing, the part that grows with the square of "
-            "the length.",
+            "both are added",
+            lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, b_1 + b_2),
+            "The matrix is right. What the first step adds passes through the second step too.",
         ),
         Misconception(
-            "no blend",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v) + n_tokens**2 * d_k,
-            "The scores are there, but the blend of the values is a matrix product too.",
+            "the second step's addition is multiplied",
+            lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, b_1 + b_2 @ A_1),
+            "You let b_2 pass through the first step. It is added last, after both matrices.",
         ),
         Misconception(
-            "values as wide as keys",
-            lambda n_tokens, d_model, d_k, d_v: 3 * n_tokens * d_model * d_k + 2 * n_tokens**2 * d_k,
-            "You took d_v to be d_k. Follow the shapes: values may be wider or narrower than keys.",
+            "the second step's addition is lost",
+            lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, b_1 @ A_2),
+            "What the second step adds is missing.",
         ),
         Misconception(
-            "one query",
-            lambda n_tokens, d_model, d_k, d_v: n_tokens * d_model * (2 * d_k + d_v) + n_tokens * (d_k + d_v),
-            "You counted the scores and the blend of one query. Each of the tokens asks.",
+            "steps exchanged",
+            lambda A_1, b_1, A_2, b_2: (A_2 @ A_1, b_2 @ A_1 + b_1),
+            "You did the second step first.",
+        ),
+        Misconception(
+            "number by number",
+            lambda A_1, b_1, A_2, b_2: (A_1 * A_2, b_1 @ A_2 + b_2),
+            "The matrices were multiplied number by number. One matrix behind the other is a matrix product.",
         ),
     ),
+    differentiable=True,
 )
 
-EXERCISES = (COUNT,)
+EXERCISES = (MERGE,)

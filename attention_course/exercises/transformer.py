@@ -3,7 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.drawing import normal
 
 # --- layer norm --------------------------------------------------------------------------------
 
@@ -265,68 +265,4 @@ PRE_NORM = Exercise(
     differentiable=True,
 )
 
-
-# --- parameters of a block ---------------------------------------------------------------------------
-
-
-def count_parameters(d_model, n_heads, d_hidden):
-    attention = 4 * d_model**2 + 4 * d_model
-    feed_forward = 2 * d_model * d_hidden + d_hidden + d_model
-    return attention + feed_forward + 2 * 2 * d_model
-
-
-def _parameter_inputs(size, generator):
-    n_heads = integer(2, 5, generator)
-    return n_heads * integer(1, size, generator), n_heads, integer(2, 9 * size, generator)
-
-
-PARAMETERS = Exercise(
-    "transformer.parameters",
-    count_parameters,
-    _parameter_inputs,
-    (
-        Misconception(
-            "no biases",
-            lambda d, h, f: 4 * d**2 + 2 * d * f + 4 * d,
-            "The biases of the linear layers are missing: each has one for every output.",
-        ),
-        Misconception(
-            "matrices alone",
-            lambda d, h, f: 4 * d**2 + 2 * d * f,
-            "You counted the matrices alone: biases and norms are missing.",
-        ),
-        Misconception(
-            "times the heads",
-            lambda d, h, f: count_parameters(d, h, f) + (h - 1) * 4 * (d**2 + d),
-            "You counted the projections once for every head. The heads share d_model between them: their number "
-            "changes nothing.",
-        ),
-        Misconception(
-            "no output projection",
-            lambda d, h, f: count_parameters(d, h, f) - d**2 - d,
-            "Three projections counted, for queries, keys and values. A fourth brings the joined heads back.",
-        ),
-        Misconception(
-            "no layer norms",
-            lambda d, h, f: count_parameters(d, h, f) - 4 * d,
-            "The layer norms have parameters too: which, and how many?",
-        ),
-        Misconception(
-            "half of the layer norms",
-            lambda d, h, f: count_parameters(d, h, f) - 2 * d,
-            "Layer norms are half counted. Each of the two layers has one, and each norm has a gain and a bias.",
-        ),
-        Misconception(
-            "four times d_model",
-            lambda d, h, f: count_parameters(d, h, 4 * d),
-            "You took 4 d_model hidden units. Here there are d_hidden.",
-        ),
-        Misconception(
-            "one of two",
-            lambda d, h, f: count_parameters(d, h, f) - d * f - d,
-            "The feed-forward layer has two matrices: up to d_hidden, and back.",
-        ),
-    ),
-)
-
-EXERCISES = (LAYER_NORM, PRE_NORM, PARAMETERS)
+EXERCISES = (LAYER_NORM, PRE_NORM)

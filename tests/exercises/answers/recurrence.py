@@ -1,18 +1,22 @@
 import torch
 
-from attention_course.exercises.recurrence import multiply_adds
-
 WRONG = {
-    "recurrence.multiply_adds": {
-        "one too many": lambda *sizes: multiply_adds(*sizes) + 1,
-        "two projections": lambda n, d, k, v: n * d * (k + v) + n * n * (k + v),
-        "output projection": lambda n, d, k, v: multiply_adds(n, d, k, v) + n * v * d,
-        "causal": lambda n, d, k, v: n * d * (2 * k + v) + n * (n + 1) // 2 * (k + v),
-        "softmax counted": lambda n, d, k, v: multiply_adds(n, d, k, v) + n * n,
-        "complex": lambda *sizes: complex(multiply_adds(*sizes)),
+    "recurrence.merge": {
+        "the second alone": lambda A_1, b_1, A_2, b_2: (A_2, b_2),
+        "the first alone": lambda A_1, b_1, A_2, b_2: (A_1, b_1),
+        "a sum of matrices": lambda A_1, b_1, A_2, b_2: (A_1 + A_2, b_1 + b_2),
+        "the vector alone": lambda A_1, b_1, A_2, b_2: b_1 @ A_2 + b_2,
+        "transposed": lambda A_1, b_1, A_2, b_2: ((A_1 @ A_2).T, b_1 @ A_2 + b_2),
+        "through the product": lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, b_1 @ (A_1 @ A_2) + b_2),
     },
 }
 
 RIGHT = {
-    "recurrence.multiply_adds": {"a tensor": lambda *sizes: torch.tensor(multiply_adds(*sizes))},
+    "recurrence.merge": {
+        "two calls": lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, torch.addmv(b_2, A_2.T, b_1)),
+        "with a row of ones": lambda A_1, b_1, A_2, b_2: (
+            (A_1 @ A_2),
+            (b_1[None, :] @ A_2 + b_2)[0],
+        ),
+    },
 }
