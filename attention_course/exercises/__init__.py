@@ -8,6 +8,7 @@ CHAPTERS = (
     "primer",
     "bottleneck",
     "scores",
+    "one_vector_enough",
     "scaled_dot_product",
     "scale",
     "memory",

@@ -1,4 +1,4 @@
-"""Exercises of the page "Other scores, and when to ask"."""
+"""Exercises of the page "Other scores"."""
 
 import torch
 
@@ -63,59 +63,6 @@ GENERAL = Exercise(
 )
 
 
-# --- how wrong is an alignment? ---------------------------------------------------------------
-
-
-def alignment_error(weights, gold):
-    hit = gold.gather(-1, weights.argmax(-1, keepdim=True))
-    return 1 - hit.double().mean()
-
-
-def _alignment_inputs(size, generator):
-    shape = ((3, 1, 2)[size % 3], size + 2, size + 1)
-    gold = torch.rand(shape, generator=generator) < 0.3
-    gold[:, :, 0] |= ~gold.any(-1)  # each target token has a gold source token
-    weights = (normal(generator, *shape) + 1.5 * gold).softmax(-1)
-    return weights, gold
-
-
-ALIGNMENT = Exercise(
-    "scores.alignment_error",
-    alignment_error,
-    _alignment_inputs,
-    (
-        Misconception(
-            "accuracy, not error",
-            lambda weights, gold: 1 - alignment_error(weights, gold),
-            "This is the share of hits. The error is the share of misses.",
-        ),
-        Misconception(
-            "argmax over the targets",
-            lambda weights, gold: 1 - gold.gather(-2, weights.argmax(-2, keepdim=True)).double().mean(),
-            "You took the largest weight of each column: which target looks most at a source token. "
-            "Each target token's own choice is in its row.",
-        ),
-        Misconception(
-            "mass instead of the largest weight",
-            lambda weights, gold: 1 - (weights * gold).sum(-1).mean(),
-            "You measured how much weight lies off the gold tokens. That is a good score too, but the "
-            "exercise counts target tokens whose largest weight misses.",
-        ),
-        Misconception(
-            "compares two argmaxes",
-            lambda weights, gold: (weights.argmax(-1) != gold.int().argmax(-1)).double().mean(),
-            "You compared with the first gold token only. Where a source symbol occurs twice, several "
-            "are right: any of them counts as a hit.",
-        ),
-        Misconception(
-            "whole sequences",
-            lambda weights, gold: 1 - gold.gather(-1, weights.argmax(-1, keepdim=True)).all(-2).double().mean(),
-            "You counted a sequence as wrong when one of its tokens is. Count tokens.",
-        ),
-    ),
-)
-
-
 # --- what additive attention costs --------------------------------------------------------------
 
 
@@ -160,4 +107,4 @@ COST = Exercise(
     ),
 )
 
-EXERCISES = (GENERAL, ALIGNMENT, COST)
+EXERCISES = (GENERAL, COST)

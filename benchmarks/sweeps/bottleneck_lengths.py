@@ -33,13 +33,13 @@ def run() -> dict:
     for experiment, settings in all_settings.items():
         for attention in ATTENTIONS:
             for seed in SEEDS:
-                scores = _train_and_test(settings, attention, seed)
+                scores = train_and_test(settings, attention, seed)
                 print(experiment, attention, seed, scores["symbols"], flush=True)
                 results.append({"experiment": experiment, "attention": attention, "seed": seed} | scores)
     return {"settings": all_settings, "results": results}
 
 
-def _train_and_test(settings: dict, attention: str | None, seed: int) -> dict:
+def train_and_test(settings: dict, attention: str | None, seed: int) -> dict:
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     make = getattr(tasks, settings["task"])

@@ -1,4 +1,4 @@
-"""Luong's decoder on sorting, when each step is also given the summary or what the last step found (`scores`)."""
+"""Luong's decoder on sorting, given the summary or what the last step found as well (`one_vector_enough`)."""
 
 import bottleneck_lengths
 import torch

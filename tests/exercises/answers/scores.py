@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.scores import additive_multiplications, alignment_error, general_scores
+from attention_course.exercises.scores import additive_multiplications, general_scores
 
 WRONG = {
     "scores.general_scores": {
@@ -9,15 +9,6 @@ WRONG = {
         "symmetric": lambda query, key, W: query @ (W + W.T) @ key.transpose(-2, -1) / 2,
         "cosine": lambda query, key, W: torch.cosine_similarity((query @ W)[:, :, None], key[:, None], dim=-1),
         "complex": lambda query, key, W: general_scores(query, key, W) + 1j,
-    },
-    "scores.alignment_error": {
-        "largest gold weight": lambda weights, gold: (~gold).gather(-1, weights.argmax(-1, True)).any().double(),
-        "first example only": lambda weights, gold: alignment_error(weights[:1], gold[:1]),
-        "misses counted": lambda weights, gold: (~gold).gather(-1, weights.argmax(-1, True)).sum(),
-        "one number an example": lambda weights, gold: (
-            (~gold).gather(-1, weights.argmax(-1, True)).double().mean((1, 2))
-        ),
-        "per gold token": lambda weights, gold: 1 - gold.gather(-1, weights.argmax(-1, True)).sum() / gold.sum(),
     },
     "scores.additive_multiplications": {
         "queries twice": lambda n, m, d: 2 * n * d * d + n * m * d,
@@ -29,8 +20,5 @@ WRONG = {
 
 RIGHT = {
     "scores.general_scores": {"einsum": lambda query, key, W: torch.einsum("bid,de,bje->bij", query, W, key)},
-    "scores.alignment_error": {
-        "a Python number": lambda weights, gold: (~gold).gather(-1, weights.argmax(-1, True)).float().mean().item(),
-    },
     "scores.additive_multiplications": {"a float": lambda n, m, d: float((n + m) * d**2 + n * m * d)},
 }
