@@ -12,7 +12,7 @@ from visits import SITE, WIDTHS, run_axe
 # The first result, or one of the first where the number says so.
 ANSWERS = [
     ("how does RoPE work in code", "chapters/positions.html#rope-turn-queries-and-keys", 1),
-    ("what does GQA save", "chapters/shared_heads.html#what-does-gqa-save", 1),
+    ("what does GQA save", "chapters/smaller_caches.html#what-does-gqa-save", 1),
     ("why is my causal mask wrong with a KV cache", "chapters/masking.html#which-corner", 1),
     ("which efficient attention for 32k tokens on CPU", "chapters/efficient.html#which-one-then", 1),
     ("why divide by sqrt(d)", "chapters/scale.html", 1),

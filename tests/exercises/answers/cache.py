@@ -2,7 +2,7 @@ import torch
 import torch.nn.functional as F
 
 from attention_course import causal_mask
-from attention_course.exercises.cache import cache_bytes, kept, step, write
+from attention_course.exercises.cache import step, write
 
 
 def _growing(model, prompt, n, choose=lambda logits: logits.argmax(-1)):
@@ -26,21 +26,6 @@ def _prompt_symbol_by_symbol(model, prompt, n):
 
 
 WRONG = {
-    "cache.kept": {
-        "all": lambda n_tokens, window, n_sinks: torch.arange(n_tokens),
-        "negative places": lambda n_tokens, window, n_sinks: torch.tensor(
-            sorted({*range(min(n_sinks, n_tokens)), *range(n_tokens - window, n_tokens)}), dtype=torch.long
-        ),
-        "the last of no places": lambda n_tokens, window, n_sinks: torch.tensor(
-            sorted({*range(min(n_sinks, n_tokens)), *list(range(n_tokens))[-window:]}), dtype=torch.long
-        ),
-        "one sink": lambda n_tokens, window, n_sinks: kept(n_tokens, window, 1),
-        "two sinks": lambda n_tokens, window, n_sinks: kept(n_tokens, window, 2),
-        "counted from 1": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks) + 1,
-        "floats": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).float(),
-        "newest first": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).flip(0),
-        "a column": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks)[:, None],
-    },
     "cache.write": {
         "one too many": lambda model, prompt, n: torch.cat([write(model, prompt, n), prompt[:, :1]], dim=1),
         "the least likely": lambda model, prompt, n: _growing(model, prompt, n, lambda logits: logits.argmin(-1)),
@@ -56,33 +41,9 @@ WRONG = {
         "keys as values": lambda query, key, value, held_key, held_value: step(query, key, key, held_key, held_key),
         "no scaling": lambda query, *rest: step(query * query.size(-1) ** 0.5, *rest),
     },
-    "cache.cache_bytes": {
-        "bytes for heads": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, every, window, size, d, size
-        ),
-        "heads for bytes": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, every, window, heads, d, heads
-        ),
-        "two full layers": lambda n, layers, every, window, heads, d, size: (
-            2 * (2 * n + (layers - 2) * min(window, n)) * heads * d * size
-        ),
-        "every other layer": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, 2, window, heads, d, size
-        ),
-        "one byte too many": lambda *sizes: cache_bytes(*sizes) + 1,
-        "window never moves": lambda n, layers, every, window, heads, d, size: cache_bytes(
-            n, layers, every, max(window, n), heads, d, size
-        ),
-        "complex": lambda *sizes: complex(cache_bytes(*sizes)),
-    },
 }
 
 RIGHT = {
-    "cache.kept": {
-        "a set": lambda n_tokens, window, n_sinks: torch.tensor(
-            sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)}), dtype=torch.long
-        ),
-    },
     "cache.write": {
         "what the cache lacks": _growing,
         "the prompt symbol by symbol": _prompt_symbol_by_symbol,
@@ -93,11 +54,6 @@ RIGHT = {
             torch.cat([held_key, key], dim=-2),
             torch.cat([held_value, value], dim=-2),
             attn_mask=causal_mask(query.size(-2), key.size(-2) + held_key.size(-2)),
-        ),
-    },
-    "cache.cache_bytes": {
-        "floats": lambda n, layers, every, window, heads, d, size: (
-            2 * (layers / every * n + (layers - layers / every) * min(window, n)) * heads * d * size
         ),
     },
 }
