@@ -1,7 +1,7 @@
 """Data that needs no download, with the truth a trained model is compared with: one task a file."""
 
 from attention_course.tasks.anomalies import AnomalousSeries, anomalous_series
-from attention_course.tasks.changing_letters import ChangingLetters, changing_letters
+from attention_course.tasks.changes import ChangingLetters, changing_letters
 from attention_course.tasks.coins import Drawers, two_coins
 from attention_course.tasks.dates import written_dates
 from attention_course.tasks.digits import Digits, handwritten_digits
