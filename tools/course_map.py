@@ -8,6 +8,7 @@ import nbformat
 import yaml
 
 READING_AND_EXERCISES = re.compile(r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*")
+LOOK_UP = "Look it up"  # this part's pages say no time: they are not read from end to end
 FRONT_PAGE = Path("intro.ipynb")
 CELL = "parts"  # the id of the front page's cell that holds the list
 END_OF_FIRST_READING = "language_model"  # the reader builds the front page's model there
@@ -26,26 +27,47 @@ def read_page(file):
     minutes = READING_AND_EXERCISES.search(text)
     if not minutes:
         raise ValueError(f"{file} must say how long it takes, as the other pages do")
-    title = text.splitlines()[0].removeprefix("# ").strip()
-    return {"file": file, "title": title, "minutes": sum(map(int, minutes.groups()))}
+    return {"file": file, "title": title_of(text), "minutes": sum(map(int, minutes.groups()))}
+
+
+def title_of(text):
+    """The title in a page's Markdown."""
+    return text.splitlines()[0].removeprefix("# ").strip()
+
+
+def read_contents():
+    """The captions of the table of contents that hold chapters, in its order, each with its chapters."""
+    for part in yaml.safe_load(Path("_toc.yml").read_text(encoding="utf-8"))["parts"]:
+        chapters = [chapter for chapter in part["chapters"] if chapter["file"].startswith("chapters/")]
+        if chapters:
+            yield part["caption"], chapters
+
+
+def read_look_up():
+    """The pages to look something up in."""
+    files = [chapter["file"] for part, chapters in read_contents() if part == LOOK_UP for chapter in chapters]
+    return [
+        {"file": file, "title": title_of(nbformat.read(f"{file}.ipynb", as_version=4).cells[0].source)}
+        for file in files
+    ]
 
 
 def read_parts():
     """The parts of the table of contents that hold lessons, in its order; each lesson has its further pages."""
     parts = []
-    for part in yaml.safe_load(Path("_toc.yml").read_text(encoding="utf-8"))["parts"]:
-        chapters = [chapter for chapter in part["chapters"] if chapter["file"].startswith("chapters/")]
+    for part, chapters in read_contents():
         lessons = [
             read_page(chapter["file"]) | {"further": [read_page(page["file"]) for page in chapter.get("sections", [])]}
             for chapter in chapters
+            if part != LOOK_UP
         ]
         if lessons:
-            parts.append({"part": part["caption"], "lessons": lessons})
+            parts.append({"part": part, "lessons": lessons})
     return parts
 
 
-def write_list(parts):
-    """The list as Markdown."""
+def write_list(parts, look_up=()):
+    """The list as Markdown, with a line of the pages to look something up in at its end."""
     lessons = [lesson for part in parts for lesson in part["lessons"]]
     end = next(place for place, lesson in enumerate(lessons) if lesson["file"].endswith(f"/{END_OF_FIRST_READING}"))
     first = lessons[: end + 1]
@@ -56,6 +78,8 @@ def write_list(parts):
         for lesson in part["lessons"]:
             title = f"**{link(lesson)}**" if lesson in first else link(lesson)
             lines.append(f"  - {', '.join([title, *(f'*{link(page)}*' for page in lesson['further'])])}")
+    if look_up:
+        lines.append(f"- {LOOK_UP}: {', '.join(map(link, look_up))}")
     return "\n".join(lines)
 
 
@@ -72,6 +96,6 @@ def evenings(pages):
 
 if __name__ == "__main__":
     page = nbformat.read(FRONT_PAGE, as_version=4)
-    next(cell for cell in page.cells if cell.id == CELL).source = write_list(read_parts())
+    next(cell for cell in page.cells if cell.id == CELL).source = write_list(read_parts(), read_look_up())
     nbformat.write(page, FRONT_PAGE)
     print(f"the list in {FRONT_PAGE} is as the pages say")

@@ -5,25 +5,26 @@ from pathlib import Path
 
 import pytest
 import yaml
-from lessons import FURTHER, LESSON_NAMES
+from lessons import FURTHER, LESSON_NAMES, LOOK_UP, WITH_EXERCISES
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 ROOT = Path(__file__).parents[2]
 PAGES = parse_toc_yaml(ROOT / "_toc.yml")
 NOTEBOOKS = [f"{page}.ipynb" for page in PAGES if (ROOT / f"{page}.ipynb").exists()]
-CHAPTERS = [name for name in NOTEBOOKS if name.startswith("chapters/")]
-IN_ORDER = [str(page) for part in PAGES.root.subtrees for page in part.items if str(page).startswith("chapters/")]
+CHAPTERS = [name for name in NOTEBOOKS if Path(name).stem in WITH_EXERCISES]
+IN_ORDER = [Path(page).name for part in PAGES.root.subtrees for page in part.items if Path(page).name in LESSON_NAMES]
 LESSONS = [f"chapters/{name}.ipynb" for name in sorted(LESSON_NAMES)]
 ARGUMENTS = {
     "name": NOTEBOOKS,
     "chapter": CHAPTERS,
     "lesson": LESSONS,
+    "look_up": [f"chapters/{name}.ipynb" for name in LOOK_UP],
     "lesson_or_further": [*LESSONS, *(f"chapters/{name}.ipynb" for name in sorted(FURTHER))],
 }
 
 
 def pytest_generate_tests(metafunc):
-    """`name` runs over every notebook, `chapter` over those in chapters/, `lesson` over the lessons."""
+    """`name` runs over every notebook, `chapter` over those with exercises, `lesson` over the lessons."""
     for argument, names in ARGUMENTS.items():
         if argument in metafunc.fixturenames:
             metafunc.parametrize(argument, names)
@@ -52,8 +53,8 @@ def repository_url():
 @pytest.fixture
 def next_lesson(lesson):
     """The notebook of the lesson that the table of contents has after this one; the last leads on to a reader's own."""
-    behind = IN_ORDER[IN_ORDER.index(lesson.removesuffix(".ipynb")) + 1 :]
-    return f"{next(iter(behind), 'chapters/language_model').removeprefix('chapters/')}.ipynb"
+    behind = IN_ORDER[IN_ORDER.index(Path(lesson).stem) + 1 :]
+    return f"{next(iter(behind), 'language_model')}.ipynb"
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from course_map import CELL, FRONT_PAGE, evenings, read_page, read_parts, write_list
-from lessons import IN_ORDER
+from course_map import CELL, FRONT_PAGE, evenings, read_look_up, read_page, read_parts, write_list
+from lessons import WITH_EXERCISES
 
 from attention_course.exercises import CHAPTERS
 
@@ -23,7 +23,7 @@ def in_the_course(root, monkeypatch):
 def test_the_front_pages_list_is_as_the_pages_say(in_the_course):
     page = nbformat.read(FRONT_PAGE, as_version=4)
     (listed,) = [cell.source for cell in page.cells if cell.id == CELL]
-    assert listed == write_list(read_parts()), "run `make map`: it writes the list anew"
+    assert listed == write_list(read_parts(), read_look_up()), "run `make map`: it writes the list anew"
 
 
 def test_readmes_table_has_every_page(in_the_course):
@@ -34,11 +34,11 @@ def test_readmes_table_has_every_page(in_the_course):
         (lesson["title"], lesson["file"], [page["file"] for page in lesson["further"]])
         for part in read_parts()
         for lesson in part["lessons"]
-    ]
+    ] + [(page["title"], page["file"], []) for page in read_look_up()]
 
 
 def test_every_page_has_its_file_of_exercises():
-    assert list(CHAPTERS) == IN_ORDER
+    assert list(CHAPTERS) == WITH_EXERCISES
 
 
 def test_what_a_page_says_is_read(tmp_path):
@@ -60,16 +60,19 @@ def test_the_list_of_a_small_course(tmp_path, monkeypatch):
         write_page(Path("chapters", name), name.upper(), f"**Reading about {time} minutes, exercises about 0.**")
     first = [{"file": "chapters/a", "sections": [{"file": "chapters/more"}]}, {"file": "chapters/language_model"}]
     parts = [{"caption": "One", "chapters": first}, {"caption": "Two", "chapters": [{"file": "chapters/last"}]}]
+    parts.append({"caption": "Look it up", "chapters": [{"file": "chapters/how"}]})
     parts.append({"caption": "Reference", "chapters": [{"file": "glossary"}]})
+    write_page(Path("chapters/how"), "HOW", "No time.")
     Path("_toc.yml").write_text(yaml.safe_dump({"parts": parts}))
-    head, *rest = write_list(read_parts()).split("\n- ", 1)
+    head, *rest = write_list(read_parts(), read_look_up()).split("\n- ", 1)
     assert "a first reading, 2 lessons in 2 evenings, up" in head and "optional pages, 2 evenings more" in head
     assert rest[0] == (
         "One, 2 evenings\n"
         "  - **[A](chapters/a.ipynb)**, *[MORE](chapters/more.ipynb)*\n"
         "  - **[LANGUAGE_MODEL](chapters/language_model.ipynb)**\n"
         "- Two, 1 evening\n"
-        "  - [LAST](chapters/last.ipynb)"
+        "  - [LAST](chapters/last.ipynb)\n"
+        "- Look it up: [HOW](chapters/how.ipynb)"
     )
 
 
