@@ -26,6 +26,7 @@ SILENT = (nodes.raw, nodes.comment, nodes.target, nodes.system_message)
 # Where a reader is sent last: to what asks, repeats or lists, before what explains.
 WEIGHTS = {"Exercises": 0.5, "What you can do now": 0.3, "Next": 0.3, "Papers": 0.3}
 REFERENCE = 0.5
+LOOK_UP, LOOKED_UP = "Look it up", 0.6  # the part whose pages repeat in a cell what lessons explain
 
 
 def is_place(node):
@@ -95,6 +96,12 @@ def is_folded(node):
     return is_code and bool(node.parent.get("hide_mode"))
 
 
+def pages_to_look_up(app):
+    """The pages that hold recipes: whoever types a recipe's heading is sent there, others to the lesson first."""
+    parts = app.config.external_site_map.root.subtrees
+    return {str(page) for part in parts if part.caption == LOOK_UP for page in part.items}
+
+
 def entry(place, page, app):
     """What the script knows of a place; the page's own section leads to its top."""
     above, words = titles(place), Words(place)
@@ -102,6 +109,8 @@ def entry(place, page, app):
     part = f"#{anchor(place)}" if above else ""
     title = heading(place)
     weight = REFERENCE if page.startswith("api/") else min(WEIGHTS.get(name, 1) for name in [*above, title])
+    if page in pages_to_look_up(app):
+        weight = LOOKED_UP
     return {
         "address": f"{address}{part}",
         "title": title,
