@@ -1,9 +1,9 @@
 """What attention layers with states, windows and choices of their own remember, for the page on states.
 
-Each of eight causal layers, of one width and with as many heads, goes into two models: one layer that looks letters up
-by name (`tasks.related_letters`, in order of time), and a language model of two blocks. Each tries three learning
-rates, and in the language model with each of them three ways to tell positions. The best of these short runs tells how
-the others are made, which are short and long.
+Each of nine causal layers, of one width and with as many heads, goes into two models: one layer that looks letters up
+by name (`tasks.related_letters`, in order of time, and `tasks.changing_letters`, where the newest counts), and a
+language model of two blocks. Each tries three learning rates, and with each of them three ways to tell positions where
+the order counts. The best of these short runs tells how the others are made, which are short and long.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -16,12 +16,13 @@ from torch import Tensor, nn
 from attention_course import MultiHeadAttention, tasks, training
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.gated_linear import GatedLinearAttention
-from attention_course.efficient.linear import LinearAttention
+from attention_course.efficient.indexer import Indexer
+from attention_course.efficient.linear import LinearAttention, elu_plus_one
 from attention_course.efficient.retention import MultiScaleRetention
 from attention_course.efficient.sinks import SinkAttention
 from attention_course.efficient.top_k import TopKAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import AttentionLayer
+from attention_course.mechanism import AttentionLayer, Mechanism
 from attention_course.positions import SinusoidalPositions, rotate
 
 SETTINGS = {
@@ -34,12 +35,22 @@ SETTINGS = {
     "few_steps": 250,
     "many_steps": 1500,
     "recall": {"n_letters": 8, "questions": 1024, "test_questions": 25_600, "test_seed": 1000},
+    "changing": {"n_names": 16, "n_times": 5},  # the rest as in recall: 8 names of 5 letters and 8 of one, 48 pairs
     "text": {"n_layers": 2, "batch": 16, "n_tokens": 128},
 }
-MECHANISMS = ["softmax", "window with sinks", "linear", "decay", "gate", "delta", "gated delta", "top-k"]
+MECHANISMS = ["softmax", "window with sinks", "linear", "sum", "decay", "gate", "delta", "gated delta", "top-k"]
 N_PAIRS = [8, 32]
 POSITIONS = ["none", "added", "rotated"]  # added to the tokens, or queries and keys rotated by them
+SCORES = {"recall": "right", "changing": "right", "text": "bits"}
 SEEDS = [0, 1, 2]
+
+
+class Sum(MultiScaleRetention):
+    """Retention that forgets nothing: linear attention without positive features and without a normaliser."""
+
+    def gates(self, tokens: Tensor) -> list[Tensor]:
+        """Logarithms of 1: `(batch, n_heads, n_tokens, 1)`."""
+        return [torch.zeros_like(log_decay) for log_decay in super().gates(tokens)]
 
 
 def make_layer(name: str) -> AttentionLayer:
@@ -49,6 +60,7 @@ def make_layer(name: str) -> AttentionLayer:
         "softmax": lambda: MultiHeadAttention(*sizes, bias=False),
         "window with sinks": lambda: SinkAttention(*sizes, SETTINGS["window"], n_sinks=SETTINGS["n_sinks"]),
         "linear": lambda: MultiHeadAttention(*sizes, bias=False, attention=LinearAttention(causal=True)),
+        "sum": lambda: Sum(*sizes),
         "decay": lambda: MultiScaleRetention(*sizes),
         "gate": lambda: GatedLinearAttention(*sizes),
         "delta": lambda: GatedDeltaNet(*sizes, gated=False),
@@ -57,20 +69,63 @@ def make_layer(name: str) -> AttentionLayer:
     }[name]()
 
 
+def turn(heads: Tensor) -> Tensor:
+    """`(batch, n_heads, n_tokens, d_head)`, each token turned by its place in the sequence."""
+    return rotate(heads, torch.arange(heads.size(-2)))
+
+
 class RotatedLinear(nn.Linear):
     """A projection to queries or keys that turns each by its place in the sequence, in any layer."""
 
     def forward(self, tokens: Tensor) -> Tensor:
         """`(batch, n_tokens, d_model)` to the same."""
         heads = super().forward(tokens).unflatten(-1, (SETTINGS["n_heads"], -1)).transpose(1, 2)
-        return rotate(heads, torch.arange(tokens.size(1))).transpose(1, 2).flatten(2)
+        return turn(heads).transpose(1, 2).flatten(2)
+
+
+class RotatedIndexer(Indexer):
+    """An indexer that knows places, too."""
+
+    def queries(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        """As `Indexer`, with its queries turned."""
+        query, weight = super().queries(tokens)
+        return turn(query), weight
+
+    def keys(self, tokens: Tensor) -> Tensor:
+        """As `Indexer`, with its keys turned."""
+        return turn(super().keys(tokens))
+
+
+class RotatedFeatures(Mechanism):
+    """Causal linear attention that turns its features, and not what it divides by, which stays positive.
+
+    Su et al. 2021, arXiv:2104.09864, equation 19. All pairs at once: its sequences are short.
+    """
+
+    causal = True
+
+    def forward(self, query, key, value, mask=None, **options):
+        query, key = elu_plus_one(query), elu_plus_one(key)
+        total = (query @ key.mT).tril().sum(-1, keepdim=True)
+        return (turn(query) @ turn(key).mT).tril() @ value / total, None
+
+
+def with_positions(layer: AttentionLayer, positions: str) -> AttentionLayer:
+    """The layer with queries and keys turned by their places, where that is asked for."""
+    width, n_heads = SETTINGS["d_model"], SETTINGS["n_heads"]
+    if positions != "rotated":
+        return layer
+    if isinstance(layer, MultiHeadAttention) and isinstance(layer.attention, LinearAttention):
+        return MultiHeadAttention(width, n_heads, bias=False, attention=RotatedFeatures())
+    layer.query_proj, layer.key_proj = (RotatedLinear(width, width, bias=False) for _ in range(2))
+    if isinstance(layer, TopKAttention):
+        layer.indexer = RotatedIndexer(width, layer.indexer.n_heads, layer.indexer.key_proj.out_features)
+    return layer
 
 
 def make_language_model(name: str, n_symbols: int, positions: str) -> CausalLanguageModel:
     """An untrained model with the layer of that name."""
-    width, layer = SETTINGS["d_model"], make_layer(name)
-    if positions == "rotated":
-        layer.query_proj, layer.key_proj = (RotatedLinear(width, width, bias=False) for _ in range(2))
+    width, layer = SETTINGS["d_model"], with_positions(make_layer(name), positions)
     added = SinusoidalPositions(width) if positions == "added" else None
     n_heads, n_layers = SETTINGS["n_heads"], SETTINGS["text"]["n_layers"]
     return CausalLanguageModel(n_symbols, width, n_heads, n_layers, positions=added, attention=layer)
@@ -79,26 +134,27 @@ def make_language_model(name: str, n_symbols: int, positions: str) -> CausalLang
 class Reader(nn.Module):
     """One causal layer that reads pairs of a name and a letter, and then answers names with their letters."""
 
-    def __init__(self, n_names: int, layer: AttentionLayer):
+    def __init__(self, n_names: int, layer: AttentionLayer, positions: nn.Module | None = None):
         super().__init__()
         self.name = nn.Embedding(n_names, layer.d_model)
         self.letter = nn.Embedding(SETTINGS["recall"]["n_letters"], layer.d_model)
         self.asked = nn.Embedding(n_names, layer.d_model)
+        self.positions = positions or nn.Identity()
         self.layer = layer
         self.readout = nn.Linear(layer.d_model, SETTINGS["recall"]["n_letters"])
 
-    def forward(self, people: tasks.RelatedLetters) -> Tensor:
-        """Logits `(batch, n_people, n_letters)`."""
-        pairs = self.name(people.name) + self.letter(people.letter)
-        questions = self.asked(people.asked[..., 0])
-        found, _ = self.layer(torch.cat([pairs, questions], dim=1), causal=True)
+    def forward(self, name: Tensor, letter: Tensor, asked: Tensor) -> Tensor:
+        """Logits `(batch, n_questions, n_letters)`."""
+        pairs = self.name(name) + self.letter(letter)
+        tokens = self.positions(torch.cat([pairs, self.asked(asked)], dim=1))
+        found, _ = self.layer(tokens, causal=True)
         return self.readout(found[:, pairs.size(1) :])
 
 
 def run() -> dict:
     """Train every layer on every task; `{"settings": ..., "results": ...}`."""
-    asked = [{"task": "recall", "n_pairs": n, "mechanism": name} for n in N_PAIRS for name in MECHANISMS]
-    asked += [{"task": "text", "mechanism": name} for name in MECHANISMS]
+    jobs = [{"task": "recall", "n_pairs": n} for n in N_PAIRS] + [{"task": "changing"}, {"task": "text"}]
+    asked = [job | {"mechanism": name} for job in jobs for name in MECHANISMS]
     with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         results = [result for found in pool.map(all_runs, asked) for result in found]
     return {"settings": SETTINGS, "results": results}
@@ -106,13 +162,13 @@ def run() -> dict:
 
 def all_runs(asked: dict) -> list[dict]:
     """The runs of which the best tells the rate, and then those that are still missing of that one."""
-    recalls = asked["task"] == "recall"
     ways = [{"peak_lr": rate} for rate in SETTINGS["peak_lrs"]]
-    if not recalls:
+    if asked["task"] != "recall":  # where each name comes once, the order tells nothing
         ways = [way | {"positions": told} for way in ways for told in POSITIONS]
     few, many = SETTINGS["few_steps"], SETTINGS["many_steps"]
     tried = [one_run(asked | way | {"steps": few, "seed": SEEDS[0]}) for way in ways]
-    best = max(tried, key=lambda run: run["right"]) if recalls else min(tried, key=lambda run: run["bits"])
+    score = SCORES[asked["task"]]
+    best = (min if score == "bits" else max)(tried, key=lambda run: run[score])
     chosen = asked | ways[tried.index(best)]
     wanted = [(steps, seed) for steps in (few, many) for seed in SEEDS]
     wanted.remove((few, SEEDS[0]))
@@ -121,34 +177,48 @@ def all_runs(asked: dict) -> list[dict]:
 
 def one_run(asked: dict) -> dict:
     """Train once, and say what came of it."""
-    result = asked | (recall if asked["task"] == "recall" else text)(asked)
+    result = asked | (text if asked["task"] == "text" else letters)(asked)
     print(result, flush=True)
     return result
 
 
-def recall(asked: dict) -> dict:
-    """The share of right answers after training."""
-    sizes, n_pairs = SETTINGS["recall"], asked["n_pairs"]
+def letters(asked: dict) -> dict:
+    """The share of right answers after training; of letters that change, also of either half of the names."""
     torch.manual_seed(asked["seed"])
     generator = torch.Generator().manual_seed(asked["seed"])
-    model = Reader(2 * n_pairs, make_layer(asked["mechanism"]))
+    changing, sizes = SETTINGS["changing"], SETTINGS["recall"]
+    recalls = asked["task"] == "recall"
+    n_questions = asked["n_pairs"] if recalls else changing["n_names"]
+    layer, positions = make_layer(asked["mechanism"]), asked.get("positions", "none")
+    added = SinusoidalPositions(layer.d_model) if positions == "added" else None
+    model = Reader(2 * n_questions if recalls else n_questions, with_positions(layer, positions), added)
 
-    def make(n_questions, generator):
-        counts = n_pairs, 2 * n_pairs, sizes["n_letters"], 1  # people, names
-        return tasks.related_letters(n_questions // n_pairs, *counts, generator)
+    def make(n_all, generator):
+        if recalls:
+            counts = n_questions, 2 * n_questions, sizes["n_letters"], 1  # people, names, letters, questions of each
+            return tasks.related_letters(n_all // n_questions, *counts, generator)
+        return tasks.changing_letters(
+            n_all // n_questions, n_questions, sizes["n_letters"], changing["n_times"], generator
+        )
+
+    def answers(model, people):
+        return model(people.name, people.letter, people.asked.flatten(1))
 
     training.train(
         model,
         lambda: make(sizes["questions"], generator),
-        lambda model, people: F.cross_entropy(model(people).mT, people.target[..., 0]),
+        lambda model, people: F.cross_entropy(answers(model, people).mT, people.target.flatten(1)),
         steps=asked["steps"],
         peak_lr=asked["peak_lr"],
         every=asked["steps"],
     )
     people = make(sizes["test_questions"], torch.Generator().manual_seed(sizes["test_seed"]))
     with torch.no_grad():
-        right = model.eval()(people).argmax(-1) == people.target[..., 0]
-    return {"right": round(right.float().mean().item(), 4)}
+        right = (answers(model.eval(), people).argmax(-1) == people.target.flatten(1)).float()
+    shares = {"right": right.mean()}
+    if not recalls:
+        shares |= {"changed": right[people.changed].mean(), "unchanged": right[~people.changed].mean()}
+    return {name: round(share.item(), 4) for name, share in shares.items()}
 
 
 def text(asked: dict) -> dict:

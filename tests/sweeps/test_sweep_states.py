@@ -4,6 +4,8 @@ import torch
 from torch import nn
 
 from attention_course import recorded, tasks
+from attention_course.efficient.linear import elu_plus_one
+from attention_course.positions import rotate
 
 RECORD = recorded.load("states")
 
@@ -15,11 +17,11 @@ def of(results, **wanted):
 def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     assert RECORD["settings"] == sweep.SETTINGS
     few, many = (sweep.SETTINGS[name] for name in ("few_steps", "many_steps"))
-    jobs = [{"task": "recall", "n_pairs": n} for n in sweep.N_PAIRS] + [{"task": "text"}]
+    jobs = [{"task": "recall", "n_pairs": n} for n in sweep.N_PAIRS] + [{"task": "changing"}, {"task": "text"}]
     n_runs = 0
     for job in jobs:
         n_ways = len(sweep.SETTINGS["peak_lrs"]) * (1 if job["task"] == "recall" else len(sweep.POSITIONS))
-        score = "right" if job["task"] == "recall" else "bits"
+        score = sweep.SCORES[job["task"]]
         for name in sweep.MECHANISMS:
             runs = of(RECORD["results"], mechanism=name, **job)
             tried = of(runs, steps=few, seed=0)
@@ -32,7 +34,7 @@ def test_the_record_was_made_with_the_settings_of_the_script(sweep):
     assert n_runs == len(RECORD["results"])
 
 
-@pytest.mark.parametrize("asked", [{"task": "recall", "n_pairs": 8}, {"task": "text"}])
+@pytest.mark.parametrize("asked", [{"task": "recall", "n_pairs": 8}, {"task": "changing"}, {"task": "text"}])
 def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch, asked):
     small = {"few_steps": 2, "many_steps": 3, "peak_lrs": [0.01]}
     small["recall"] = sweep.SETTINGS["recall"] | {"questions": 16, "test_questions": 80}
@@ -45,6 +47,8 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch, asked):
         for run in results:
             assert run.keys() == of(RECORD["results"], mechanism=name, **asked)[0].keys()
             assert 4 < run["bits"] < 12 if asked["task"] == "text" else 0 <= run["right"] <= 1
+            if asked["task"] == "changing":  # there are as many of either kind
+                assert run["right"] == pytest.approx((run["changed"] + run["unchanged"]) / 2, abs=2e-4)
 
 
 @torch.no_grad()
@@ -66,12 +70,45 @@ def test_where_positions_are_rotated_their_distance_alone_counts(sweep):
     assert not torch.equal(first, second)  # each block has drawn its own
     layer = model.blocks[0].attention
     tokens = torch.randn(1, 1, 64).expand(-1, 30, -1)  # one token at all places: what differs is where it stands
-    query, key = (
-        proj(tokens).unflatten(-1, (4, 16)).transpose(1, 2) for proj in (layer.query_proj, layer.key_proj)
-    )
-    scores = query @ key.mT
+    query, key = (proj(tokens).unflatten(-1, (4, 16)).transpose(1, 2) for proj in (layer.query_proj, layer.key_proj))
+    assert_depends_on_distance(query @ key.mT)
+
+
+def assert_depends_on_distance(scores):
     torch.testing.assert_close(scores[..., 1:, 1:], scores[..., :-1, :-1], atol=1e-4, rtol=1e-4)
     assert scores[..., 0, :].std() > 1e-3
+
+
+@torch.no_grad()
+def test_the_indexer_and_the_features_of_linear_attention_are_rotated_too(sweep):
+    tokens = torch.randn(1, 1, 64).expand(-1, 30, -1)
+    indexer = sweep.with_positions(sweep.make_layer("top-k"), "rotated").indexer
+    query, _ = indexer.queries(tokens)
+    assert_depends_on_distance(query @ indexer.keys(tokens).mT)
+
+    layer = sweep.with_positions(sweep.make_layer("linear"), "rotated")
+    query, key, value = torch.randn(3, 1, 4, 30, 16, dtype=torch.float64)
+    output, _ = layer.attention(query, key, value)
+    position = torch.arange(30)
+    for i in (0, 7, 29):
+        q, k = rotate(elu_plus_one(query), position)[..., i, :], rotate(elu_plus_one(key), position)[..., : i + 1, :]
+        weights = (k @ q.unsqueeze(-1)).squeeze(-1)
+        total = (elu_plus_one(key)[..., : i + 1, :] @ elu_plus_one(query)[..., i, :, None]).sum((-2, -1))
+        expected = (weights.unsqueeze(-1) * value[..., : i + 1, :]).sum(-2) / total.unsqueeze(-1)
+        torch.testing.assert_close(output[..., i, :], expected)
+
+
+@torch.no_grad()
+def test_the_sum_is_linear_attention_without_its_features_and_its_normaliser(sweep):
+    layer = sweep.make_layer("sum")
+    tokens = torch.randn(2, 100, 64, dtype=torch.float64)
+    output, _ = layer.double()(tokens)
+    query, key, value = (
+        proj(tokens).unflatten(-1, (4, 16)).transpose(1, 2)
+        for proj in (layer.query_proj, layer.key_proj, layer.value_proj)
+    )
+    summed = (query / 4 @ key.mT).tril() @ value
+    torch.testing.assert_close(output, layer.out_proj(summed.transpose(1, 2).flatten(2)))
 
 
 def test_the_page_trains_the_recorded_reader(sweep, request):
@@ -83,4 +120,5 @@ def test_the_page_trains_the_recorded_reader(sweep, request):
     printed = names["Reader"](64, 8, sweep.make_layer("delta"))
     printed.load_state_dict(recorded_reader.state_dict())
     people = tasks.related_letters(3, 32, 64, 8, 1, torch.Generator().manual_seed(0))
-    assert torch.equal(printed(people), recorded_reader(people))
+    given = people.name, people.letter, people.asked[..., 0]
+    assert torch.equal(printed(*given), recorded_reader(*given))
