@@ -60,18 +60,19 @@ CHAPTERS = (
 )
 
 
-def check(exercise_id: str, answer) -> Verdict:
+def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
     """Judge an answer to an exercise.
 
     Args:
         exercise_id: As printed in the chapter: `"chapter.exercise"`.
         answer: The function you wrote, or the value you worked out.
+        variant: In an assignment, how the exercise was turned round; its notebook says what that means.
 
     Returns:
         A verdict, which a notebook shows as text; `verdict.passed` is there for instructors.
 
     Raises:
-        ValueError: If there is no such exercise.
+        ValueError: If there is no such exercise, or no such variant of it.
     """
     chapter = str(exercise_id).split(".")[0]
     if chapter not in CHAPTERS:
@@ -80,7 +81,13 @@ def check(exercise_id: str, answer) -> Verdict:
     exercises = chapter_exercises(chapter)
     if exercise_id not in exercises:
         raise ValueError(f"exercise_id must be one of {sorted(exercises)}, got {exercise_id!r}")
-    return judge(exercises[exercise_id], answer)
+    exercise = exercises[exercise_id]
+    if variant is not None:
+        # Variants are made of exercises, and hardly any notebook has one.
+        from attention_course.classroom.variants import varied
+
+        exercise = varied(exercise, variant)
+    return judge(exercise, answer)
 
 
 def chapter_exercises(chapter: str) -> dict[str, Exercise]:

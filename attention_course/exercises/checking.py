@@ -44,6 +44,7 @@ class Exercise:
         misconceptions: Wrong answers to recognise.
         given: Where the question is to mend code that is wrong, that code: whatever behaves like it on every
             input was not attempted yet.
+        untouched: In a variant, the given code as it was handed out, which takes its arguments as the lesson does.
         differentiable: Whether the answer belongs in a model: then its gradients must be the reference's, too.
     """
 
@@ -52,6 +53,7 @@ class Exercise:
     inputs: Callable[[int, torch.Generator], tuple]
     misconceptions: tuple[Misconception, ...]
     given: Callable | None = None
+    untouched: Callable | None = None
     differentiable: bool = False
 
 
@@ -109,7 +111,7 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
         if stopped:
             return Verdict(exercise.id, "wrong", stopped, "gradient")
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
-    if exercise.given and _same(got, run(exercise.given, inputs)):
+    if any(_same(got, run(code, inputs)) for code in (exercise.given, exercise.untouched) if code):
         return Verdict(exercise.id, "not attempted", NOT_MENDED)
     for misconception in exercise.misconceptions:
         if _same(got, run(misconception.function, inputs)):

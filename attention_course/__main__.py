@@ -1,0 +1,23 @@
+"""`python -m attention_course`: what the package offers on a command line."""
+
+import argparse
+from importlib import import_module
+
+COMMANDS = {
+    "assign": ("attention_course.classroom.assign", "make notebooks to hand out from lessons"),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m attention_course")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, (module, purpose) in COMMANDS.items():
+        command = subparsers.add_parser(name, help=purpose, add_help=False)
+        command.set_defaults(module=module)
+    chosen, rest = parser.parse_known_args(arguments)
+    return import_module(chosen.module).main(rest)  # so that `--help` imports no PyTorch
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,188 @@
+"""`python -m attention_course assign`: notebooks to hand out, the instructor's own, and what was assigned.
+
+With a key, each exercise that has variants appears as one of them, chosen by the key, so that a published solution
+does not pass. Whoever knows the key and the lessons gets the same choice again.
+"""
+
+import argparse
+import hashlib
+import hmac
+import importlib.metadata
+import json
+import secrets
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from attention_course.classroom.assignment import Assignment, Task
+from attention_course.classroom.notebooks import for_students, for_the_instructor
+from attention_course.classroom.variants import variants
+from attention_course.exercises import CHAPTERS, Exercise, chapter_exercises
+
+PACKAGE = "attention_course"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status."""
+    given = _parser().parse_args(arguments)
+    try:
+        assignment = assign(
+            given.lessons,
+            given.out,
+            key=given.key,
+            points=dict(given.points),
+            due=given.due,
+            late_per_day=given.late_per_day,
+            source=given.source,
+        )
+    except (ValueError, FileExistsError) as error:
+        print(f"assign: {error}", file=sys.stderr)
+        return 2
+    print(_summary(assignment, given.out))
+    return 0
+
+
+def assign(
+    lessons: list[str],
+    out: Path,
+    *,
+    key: str | None = None,
+    points: dict[str, float] | None = None,
+    due: str | None = None,
+    late_per_day: float = 0.0,
+    source: Path = Path("chapters"),
+) -> Assignment:
+    """Write `out/students/`, `out/instructor/` and `out/instructor/assignment.json`.
+
+    Args:
+        lessons: Names of lessons, such as `"multi_head"`.
+        out: A folder that does not exist yet, or is empty.
+        key: Any word. With one, exercises that have variants are turned round.
+        points: By exercise; the others are worth 1. What is worth 0 is not assigned.
+        due: A date and time in ISO 8601.
+        late_per_day: Which share of its points a late answer loses for each day that has begun, 0 to 1.
+        source: The folder of the lessons' notebooks.
+
+    Raises:
+        ValueError: If an argument is not what is said here, or a lesson is not there.
+        FileExistsError: If something stands in `out`.
+    """
+    points, out = points or {}, Path(out)
+    notebooks = {lesson: _notebook(lesson, source) for lesson in lessons}
+    exercises = {name: one for lesson in lessons for name, one in chapter_exercises(lesson).items()}
+    _check_points(points, exercises)
+    if due is not None:
+        datetime.fromisoformat(due)
+    if not 0 <= late_per_day <= 1:
+        raise ValueError(f"late_per_day must be between 0 and 1, got {late_per_day}")
+    if out.exists() and any(out.iterdir()):
+        raise FileExistsError(f"{out} must be a new or an empty folder: what was handed out is not written over")
+    tasks = {
+        name: Task(name, points.get(name, 1.0), _chosen(exercise, key))
+        for name, exercise in exercises.items()
+        if points.get(name, 1.0)
+    }
+    assignment = Assignment(
+        lessons=tuple(lessons),
+        tasks=tuple(tasks.values()),
+        version=importlib.metadata.version(PACKAGE),
+        commit=_commit(),
+        salt=secrets.token_hex(16) if key is None else _digest(key, "salt").hex(),
+        due=due,
+        late_per_day=late_per_day,
+    )
+    sentences = {
+        name: variants(exercises[name])[task.variant].sentence for name, task in tasks.items() if task.variant
+    }
+    for lesson, notebook in notebooks.items():
+        own = {name: task for name, task in tasks.items() if name.split(".")[0] == lesson}
+        _write(out / "students" / f"{lesson}.ipynb", for_students(notebook, own, sentences))
+        _write(out / "instructor" / f"{lesson}.ipynb", for_the_instructor(notebook, own, exercises))
+    assignment.save(out / "instructor" / "assignment.json")
+    return assignment
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m attention_course assign", description=__doc__.split("\n\n")[1])
+    parser.add_argument("lessons", nargs="+", metavar="LESSON", help="such as multi_head")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
+    parser.add_argument("--key", metavar="WORD", help="turn exercises round, as this word decides")
+    parser.add_argument(
+        "--points", action="append", default=[], type=_points, metavar="EXERCISE=N", help="1 each; with 0 left out"
+    )
+    parser.add_argument("--due", metavar="ISO", help="date and time, such as 2027-03-01T18:00+01:00")
+    parser.add_argument("--late-per-day", type=float, default=0.0, metavar="SHARE", help="lost for each day begun")
+    parser.add_argument(
+        "--from", dest="source", type=Path, default=Path("chapters"), metavar="DIR", help="where the lessons are"
+    )
+    return parser
+
+
+def _points(text):
+    exercise, equals, number = text.partition("=")
+    try:
+        return exercise, float(number)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected EXERCISE=N, such as multi_head.fused=2, got {text!r}") from None
+
+
+def _check_points(points, exercises):
+    for name, number in points.items():
+        if name not in exercises:
+            raise ValueError(f"points must name one of {sorted(exercises)}, got {name!r}")
+        if not 0 <= number < float("inf"):
+            raise ValueError(f"points of {name} must be 0 or more, got {number}")
+
+
+def _notebook(lesson, source):
+    path = Path(source) / f"{lesson}.ipynb"
+    if lesson not in CHAPTERS:
+        raise ValueError(f"lesson must be one of {sorted(CHAPTERS)}, got {lesson!r}")
+    if not path.is_file():
+        raise ValueError(f"{path} is not there: name the folder of the lessons' notebooks by --from")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _chosen(exercise: Exercise, key):
+    """The name of one of its variants; nothing without a key, or where it has none."""
+    names = sorted(variants(exercise)) if key is not None else []
+    return names[int.from_bytes(_digest(key, exercise.id)) % len(names)] if names else None
+
+
+def _digest(key, about):
+    return hmac.new(key.encode(), about.encode(), hashlib.sha256).digest()
+
+
+def _commit():
+    """The package's commit, from what pip noted or from its own repository; empty where there is neither."""
+    noted = json.loads(importlib.metadata.distribution(PACKAGE).read_text("direct_url.json") or "{}")
+    if "vcs_info" in noted:
+        return noted["vcs_info"]["commit_id"]
+    here = Path(__file__).parent
+    try:
+        asked = subprocess.run(["git", "-C", here, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return asked.stdout.strip()
+
+
+def _write(path, notebook):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _summary(assignment, out):
+    width = max((len(task.exercise) for task in assignment.tasks), default=0)
+    lines = [
+        f"{task.exercise:{width}}  {task.points:>4g}  {task.variant or 'as published'}" for task in assignment.tasks
+    ]
+    total = sum(task.points for task in assignment.tasks)
+    plain = sum(task.points for task in assignment.tasks if task.variant is None)
+    return "\n".join(
+        [
+            *lines,
+            f"Of {total:g} points the published solutions earn {plain:g}.",
+            f"Hand out {out / 'students'}; keep {out / 'instructor'}.",
+        ]
+    )
