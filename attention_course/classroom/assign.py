@@ -69,6 +69,8 @@ def assign(
         FileExistsError: If something stands in `out`.
     """
     points, out = points or {}, Path(out)
+    if len(set(lessons)) < len(lessons):
+        raise ValueError(f"lessons must be named once each, got {lessons}")
     notebooks = {lesson: _notebook(lesson, source) for lesson in lessons}
     exercises = {name: one for lesson in lessons for name, one in chapter_exercises(lesson).items()}
     _check_points(points, exercises)
@@ -88,17 +90,20 @@ def assign(
         tasks=tuple(tasks.values()),
         version=importlib.metadata.version(PACKAGE),
         commit=_commit(),
-        salt=secrets.token_hex(16) if key is None else _digest(key, "salt").hex(),
+        salt=secrets.token_hex(16),
         due=due,
         late_per_day=late_per_day,
     )
     sentences = {
         name: variants(exercises[name])[task.variant].sentence for name, task in tasks.items() if task.variant
     }
+    made = {}
     for lesson, notebook in notebooks.items():
         own = {name: task for name, task in tasks.items() if name.split(".")[0] == lesson}
-        _write(out / "students" / f"{lesson}.ipynb", for_students(notebook, own, sentences))
-        _write(out / "instructor" / f"{lesson}.ipynb", for_the_instructor(notebook, own, exercises))
+        made[out / "students" / f"{lesson}.ipynb"] = for_students(notebook, own, sentences)
+        made[out / "instructor" / f"{lesson}.ipynb"] = for_the_instructor(notebook, own, exercises)
+    for path, notebook in made.items():
+        _write(path, notebook)
     assignment.save(out / "instructor" / "assignment.json")
     return assignment
 
@@ -155,13 +160,14 @@ def _digest(key, about):
 
 
 def _commit():
-    """The package's commit, from what pip noted or from its own repository; empty where there is neither."""
+    """The package's commit, from what pip noted or from the repository that holds it; empty where there is neither."""
     noted = json.loads(importlib.metadata.distribution(PACKAGE).read_text("direct_url.json") or "{}")
     if "vcs_info" in noted:
         return noted["vcs_info"]["commit_id"]
-    here = Path(__file__).parent
-    try:
-        asked = subprocess.run(["git", "-C", here, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    git = ["git", "-C", Path(__file__).parent]
+    try:  # the package may lie, unknown to it, within a repository of something else
+        subprocess.run([*git, "ls-files", "--error-unmatch", Path(__file__).name], capture_output=True, check=True)
+        asked = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
     return asked.stdout.strip()

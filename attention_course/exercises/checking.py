@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from attention_course.exercises.gradients import fault
+from attention_course.exercises.gradients import fault, gradients_of
 from attention_course.exercises.running import NoNumbers, run
 
 SIZES = (2, 3, 4, 5, 6, 7)
@@ -97,17 +97,39 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
             or wrong code that was given and still behaves as it did.
         seed: Draws the inputs. Each must name every misconception.
     """
-    generator = torch.Generator().manual_seed(seed)
-    inputs = [exercise.inputs(size, generator) for size in SIZES for _ in range(2)]
-    expected = run(exercise.reference, inputs)
+    inputs = draw(exercise, seed)
     if not callable(answer) and answer is not ... and inputs[0]:
-        return Verdict(exercise.id, "wrong", f'Give check the function itself: check("{exercise.id}", your_function).')
+        return no_function(exercise)
     got = run(answer if callable(answer) else lambda *arguments: answer, inputs)
+    return verdict_on(exercise, inputs, got, lambda: gradients_of(answer, inputs))
+
+
+def draw(exercise: Exercise, seed: int) -> list[tuple]:
+    """The twelve inputs on which answers are judged, smallest first."""
+    generator = torch.Generator().manual_seed(seed)
+    return [exercise.inputs(size, generator) for size in SIZES for _ in range(2)]
+
+
+def no_function(exercise: Exercise) -> Verdict:
+    """What to say of an answer that is a value where a function was asked for."""
+    return Verdict(exercise.id, "wrong", f'Give check the function itself: check("{exercise.id}", your_function).')
+
+
+def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Callable[[], list]) -> Verdict:
+    """Judge what an answer returned, wherever it was run.
+
+    Args:
+        exercise: What was asked.
+        inputs: As drawn.
+        got: The outcome for each of them, as `run` gives it.
+        gradients: Gives the answer's gradients, as `gradients_of` does; asked for where the numbers are right.
+    """
+    expected = run(exercise.reference, inputs)
     if any(map(_unfinished, got)):
         return Verdict(exercise.id, "not attempted", NOT_BEGUN)
     wrong = [index for index in range(len(inputs)) if difference(got[index], expected[index])]
     if not wrong:
-        stopped = exercise.differentiable and fault(exercise.reference, answer, inputs)
+        stopped = exercise.differentiable and fault(exercise.reference, gradients(), inputs)
         if stopped:
             return Verdict(exercise.id, "wrong", stopped, "gradient")
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")

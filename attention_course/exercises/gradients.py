@@ -24,17 +24,17 @@ NOT_FINITE = (
 RAISES = "The numbers are right, but for tensors that require a gradient the function raises {}."
 
 
-def fault(reference: Callable, answer: Callable, inputs: list[tuple]) -> str:
+def fault(reference: Callable, got: list, inputs: list[tuple]) -> str:
     """What is wrong with the gradients of an answer whose numbers are right, in a sentence; nothing where they agree.
 
     Args:
         reference: Differentiable in each of its arguments that is a tensor of floats.
-        answer: A function whose results equal the reference's.
-        inputs: Arguments for both.
+        got: The gradients of an answer whose results equal the reference's, as `gradients_of` gives them.
+        inputs: The arguments for both.
     """
     parameters = inspect.signature(reference).parameters
     names = [name for name, argument in zip(parameters, inputs[0], strict=True) if _is_float(argument)]
-    got, expected = (run(_gradients(function), inputs) for function in (answer, reference))
+    expected = gradients_of(reference, inputs)
     raised = next((outcome for outcome in got if isinstance(outcome, NoNumbers)), None)
     if raised:
         return CUT_OFF.format(", ".join(names)) if "numpy" in raised.text.lower() else RAISES.format(raised.text)
@@ -44,6 +44,11 @@ def fault(reference: Callable, answer: Callable, inputs: list[tuple]) -> str:
         if found:
             return sentence.format(", ".join(found))
     return ""
+
+
+def gradients_of(function: Callable, inputs: list[tuple]) -> list:
+    """For each input the gradients of one sum of all that a function returns, or `NoNumbers`."""
+    return run(_gradients(function), inputs)
 
 
 def _joined(outcomes, index):

@@ -41,6 +41,11 @@ def test_no_student_notebook_tells_a_solution(everything):
     for name in CHAPTERS:
         text = "\n".join(cells(out / "students" / f"{name}.ipynb", "markdown"))
         assert not TOLD.search(text) and "<summary>Solution" not in text, name
+        published = _published(name)
+        own = "\n".join([SOLUTION.sub("", published), *cells(ROOT / "chapters" / f"{name}.ipynb", "code")])
+        solved = {line.strip() for code in SOLUTION.findall(published) for line in code.splitlines()}
+        told = {line for line in solved if len(line) > 25 and line in text and line not in own}
+        assert told == set(), name
         assert text.count("<details>") == text.count("</details>"), name
         assert text.count("<summary>Hint 1</summary>") == len(SOLUTION.findall(_published(name))), name
 
@@ -95,6 +100,7 @@ def test_the_key_decides(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"lessons": ["scale", "scale"]}, "lessons must be named once each"),
         ({"lessons": ["no_such"]}, "lesson must be one of .* got 'no_such'"),
         ({"source": Path("nowhere")}, "is not there: name the folder"),
         ({"points": {"scale.nothing": 1}}, "points must name one of .*scale.divisor.* got 'scale.nothing'"),

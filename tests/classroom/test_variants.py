@@ -53,6 +53,14 @@ def test_at_least_eighty_exercises_have_three_variants():
     assert [told for told in sentences if len(set(told)) < len(told)] == []
 
 
+@by_chapter
+def test_an_answer_to_one_variant_does_not_pass_as_the_next(chapter):
+    for exercise in chapter_exercises(chapter).values():
+        ways = [varied(exercise, name) for name in variants(exercise)]
+        for one, other in zip(ways, ways[1:], strict=False):
+            assert not judge(other, one.reference).passed, exercise.id
+
+
 def test_gradients_are_compared_through_a_variant():
     exercise = chapter_exercises("multi_head")["multi_head.attention"]
     variant = varied(exercise, "opposite sign")

@@ -1,0 +1,212 @@
+"""Run one answer in a process of its own, which knows no reference and gives nothing but numbers back.
+
+`python -m attention_course.classroom.answering FD` loads PyTorch once and then forks for each answer: first a guard,
+which ends the answer when its time is over, then the answer itself. Where the system allows it, the answer has no
+network and sees no process but its own. It has an empty folder, two gigabytes, and nowhere to print to.
+
+It is no prison: an answer can read what its user can read. Against that a container helps, such as
+`docker run --rm --network none --read-only --tmpfs /tmp -v …`.
+"""
+
+import builtins
+import contextlib
+import ctypes
+import importlib.abc
+import linecache
+import os
+import resource
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+
+import torch
+
+import attention_course  # noqa: F401  (loaded once, before the forks)
+from attention_course.classroom.wire import decode, encode, receive, send
+from attention_course.exercises.gradients import gradients_of
+from attention_course.exercises.running import NoNumbers, run
+
+SECONDS = 20  # for an answer, with all that has to run before it
+MEMORY = 2 * 2**30
+FILE = 2**20
+NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000  # of Linux's unshare
+OPEN = {"checking", "drawing", "gradients", "running"}  # modules of the exercises that hold no answers
+
+
+def main(control: socket.socket) -> None:
+    """Fork for each channel that comes in, until the grader goes."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        message, channels, _, _ = socket.recv_fds(control, 1, 1)
+        if not message:
+            return
+        if os.fork() == 0:
+            control.close()
+            _guard(socket.socket(fileno=channels[0]))
+        os.close(channels[0])
+
+
+def _guard(channel):
+    """Start the answer, and end it in time, with all that it started."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    folder = tempfile.mkdtemp()
+    try:
+        send(channel, {"alone": _leave_the_network()})
+        answer = os.fork()
+        if answer == 0:
+            try:
+                os.setsid()
+                _limit(folder)
+                _answer(channel)
+            finally:
+                os._exit(0)
+        channel.close()
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and os.waitpid(answer, os.WNOHANG) == (0, 0):
+            time.sleep(0.005)
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError):
+                kill(answer, signal.SIGKILL)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(0)
+
+
+def _leave_the_network():
+    """Whether the children of this process have no network and see no other process."""
+    unshare = getattr(ctypes.CDLL(None), "unshare", None)
+    return unshare is not None and any(
+        unshare(flags | NEW_PROCESSES | NEW_NETWORK) == 0 for flags in (NEW_USER, 0)
+    )
+
+
+def _limit(folder):
+    os.chdir(folder)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    sys.meta_path.insert(0, _Refused())
+
+
+class _Refused(importlib.abc.MetaPathFinder):
+    """No module that holds references, and none of the grader's."""
+
+    def find_spec(self, name, path, target=None):
+        package, _, rest = name.partition("attention_course.")
+        refused = rest.startswith("classroom") or rest.startswith("exercises.") and rest.split(".")[1] not in OPEN
+        if not package and refused:
+            raise ImportError(f"{name} is not there for answers")
+
+
+def _answer(channel):
+    """Run the statements and the answer that came, and send what it returned."""
+    request = receive(channel)
+    link = _Link(channel)
+    names, failure = {"__name__": "__main__", "__builtins__": builtins}, None
+    for number, source in enumerate(request["statements"]):
+        try:
+            exec(_compiled(source, f"<statement {number}>", "exec"), names)
+        except (Exception, SystemExit) as error:
+            failure = failure or repr(error)
+    try:
+        answer = eval(_compiled(request["answer"], "<answer>", "eval"), names)
+    except (Exception, SystemExit) as error:
+        send(channel, {"failure": failure or repr(error)})
+        return
+    reply = {"failure": failure, "callable": callable(answer), "gradients": None}
+    # Objects of the grader may keep a state, so that gradients are taken with fresh ones.
+    first, second = (decode(inputs, link.find) for inputs in (request["inputs"], request["again"]))
+    got = run(answer if callable(answer) else lambda *arguments: answer, first)
+    reply["outcomes"] = encode(got, link.refuse)
+    if request["differentiable"] and callable(answer) and not any(isinstance(one, NoNumbers) for one in got):
+        reply["gradients"] = encode(gradients_of(answer, second), link.refuse)
+    send(channel, reply)
+
+
+def _compiled(source, name, mode):
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    return compile(source, name, mode)
+
+
+class _Link:
+    """What the grader holds for this answer: the functions and models that exercises hand over."""
+
+    def __init__(self, channel):
+        self.channel = channel
+
+    def find(self, number):
+        return Remote(self, number)
+
+    def refuse(self, value):
+        if isinstance(value, Remote):
+            return object.__getattribute__(value, "_number")
+        raise TypeError(f"a {type(value).__name__} cannot be handed to the grader's functions")
+
+    def ask(self, **question):
+        send(self.channel, question)
+        reply = receive(self.channel)
+        if "error" in reply:
+            raise RuntimeError(reply["error"])
+        return reply
+
+
+class Remote:
+    """A function or a model that stays in the grader: calling it asks the grader, gradients included."""
+
+    def __init__(self, link, number):
+        self._link, self._number = link, number
+
+    def __call__(self, *arguments, **named):
+        if torch.is_grad_enabled() and any(_learns(argument) for argument in arguments):
+            return _Through.apply(self, named, *arguments)
+        return self._called(arguments, named, graph=False)[1]
+
+    def _called(self, arguments, named, graph):
+        message = {"arguments": encode(arguments, self._link.refuse), "named": encode(named, self._link.refuse)}
+        reply = self._link.ask(call=self._number, graph=graph, **message)
+        for argument, now in zip(arguments, reply["lists"], strict=True):
+            if now is not None:
+                argument[:] = decode(now, self._link.find)
+        return reply["call"], decode(reply["value"], self._link.find)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return decode(self._link.ask(get=name, of=self._number)["value"], self._link.find)
+        except RuntimeError as error:
+            raise AttributeError(str(error)) from None
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def _learns(value):
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+class _Through(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, remote, named, *arguments):
+        ctx.link, ctx.count = remote._link, len(arguments)
+        ctx.call, value = remote._called(arguments, named, graph=True)
+        return value
+
+    @staticmethod
+    def backward(ctx, gradient):
+        reply = ctx.link.ask(backward=ctx.call, gradient=encode(gradient, ctx.link.refuse))
+        return None, None, *decode(reply["value"], ctx.link.find)
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))

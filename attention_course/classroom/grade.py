@@ -1,0 +1,61 @@
+"""`python -m attention_course grade`: marks, feedback and a page of the class from submitted notebooks."""
+
+import argparse
+import csv
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from attention_course.classroom.assignment import Assignment
+from attention_course.classroom.grading import grade_all, submissions
+from attention_course.classroom.reports import days_late, write_reports
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status."""
+    given = _parser().parse_args(arguments)
+    try:
+        assignment = Assignment.load(given.assignment)
+        handed_in = submissions(given.submissions)
+        times = _times(given.times, assignment) if given.times else {}
+    except (ValueError, OSError) as error:
+        print(f"grade: {error}", file=sys.stderr)
+        return 2
+    with ThreadPoolExecutor(given.jobs) as executor:
+        results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
+    write_reports(assignment, results, given.out, times)
+    print(f"{len(results)} submissions: {given.out / 'grades.csv'}")
+    return 0
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m attention_course grade", description=__doc__)
+    parser.add_argument("assignment", type=Path, metavar="ASSIGNMENT", help="the assignment.json that assign wrote")
+    parser.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder of notebooks")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for tables and feedback")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="submissions at once (2)")
+    parser.add_argument("--times", type=Path, metavar="CSV", help="lines of student,time for the late rule")
+    return parser
+
+
+def _times(path, assignment):
+    """When each student handed in, from lines of a name and a time in ISO 8601."""
+    with path.open(newline="", encoding="utf-8") as file:
+        times = {row[0]: row[1].strip() for row in csv.reader(file) if len(row) == 2 and row[0] != "student"}
+    for student, when in times.items():
+        try:
+            days_late(assignment, when)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: the time of {student} must fit {assignment.due}, got {when}: {error}") from None
+    return times
+
+
+def _tell(done, of, seconds):
+    end = datetime.now() + timedelta(seconds=seconds / done * (of - done))
+    last = "\n" if done == of else ""
+    print(f"\r{done} of {of}, all by {end:%H:%M:%S} ", end=last, file=sys.stderr, flush=True)
+
+
+
+

@@ -1,0 +1,206 @@
+"""Judge what a class has handed in. No submission judges itself: see `answering`."""
+
+import hashlib
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Executor, wait
+from pathlib import Path
+
+from attention_course.classroom.asking import Asker, Stopped
+from attention_course.classroom.assignment import Assignment, Task
+from attention_course.classroom.submission import Answer, Submission, fingerprint, read
+from attention_course.classroom.variants import varied
+from attention_course.exercises import Verdict, chapter_exercises
+from attention_course.exercises.checking import draw, no_function, verdict_on
+
+LOOK = "look yourself"
+ORDER = ("passed", LOOK, "wrong", "stopped", "not attempted", "refused", "not found")  # the best of several notebooks
+EXPORTS = (
+    re.compile(r"(?P<student>.+_\d+)_assignsubmission_.*"),  # Moodle: a folder for each student
+    re.compile(r"(?P<student>[^_]+(?:_LATE)?_\d+)_\d+_.*"),  # Canvas: a file for each notebook
+)
+_own = threading.local()
+
+
+def submissions(folder: Path) -> dict[str, list[Path]]:
+    """The notebooks in a folder by student: `student.ipynb`, `student/lesson.ipynb`, or as Moodle and Canvas export.
+
+    Raises:
+        ValueError: If there are none.
+    """
+    found = {}
+    for entry in sorted(Path(folder).iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            found.setdefault(_student(entry.name), []).extend(sorted(entry.rglob("*.ipynb")))
+        elif entry.suffix == ".ipynb":
+            found.setdefault(_student(entry.stem), []).append(entry)
+    if not found:
+        raise ValueError(f"submissions must be a folder with notebooks, got {folder}")
+    return found
+
+
+def _student(name):
+    matches = (pattern.fullmatch(name) for pattern in EXPORTS)
+    return next((match["student"] for match in matches if match), name)
+
+
+def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
+    """Judge what one student handed in; the result is JSON.
+
+    Returns:
+        `"student"`, `"notes"` (what is wrong with a file), `"alone"` (whether every answer ran without a network and
+        without sight of other processes) and `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"` and
+        `"print"`, which is equal for equal code.
+    """
+    exercises = [task.exercise for task in assignment.tasks]
+    read_ones = [(path, read(path, exercises)) for path in paths]
+    result = {
+        "student": student,
+        "notes": [f"{path.name}: {submission.problem}" for path, submission in read_ones if submission.problem],
+        "alone": True,
+        "tasks": {},
+    }
+    for task in assignment.tasks:
+        judged = [_judged(assignment, student, task, submission, result) for _, submission in read_ones]
+        missing = {"status": "not found", "message": "No check of this exercise was found.", "misconception": None}
+        result["tasks"][task.exercise] = min(
+            [*judged, missing | {"print": None}], key=lambda one: ORDER.index(one["status"])
+        )
+    return result
+
+
+def _judged(assignment, student, task: Task, submission: Submission, result):
+    answer = submission.answers.get(task.exercise)
+    if submission.problem.startswith("it names"):
+        return _entry(Verdict(task.exercise, "refused", f"Not run: {submission.problem}."))
+    if answer is None:
+        if task.exercise in submission.mentioned:
+            return _entry(Verdict(task.exercise, LOOK, "Its check stands here in a way that could not be read."))
+        return _entry(Verdict(task.exercise, "not found", "No check of this exercise was found."))
+    return _entry(_verdict(assignment, student, task, answer, result), answer)
+
+
+def _entry(verdict, answer: Answer | None = None):
+    code, size = fingerprint(answer) if answer else ("", 0)
+    return {
+        "status": verdict.status,
+        "message": verdict.message,
+        "misconception": verdict.misconception,
+        "print": hashlib.sha256(code.encode()).hexdigest() if size > 30 else None,
+    }
+
+
+def _verdict(assignment, student, task, answer, result):
+    exercise = varied(chapter_exercises(task.exercise.split(".")[0])[task.exercise], task.variant)
+    seed = hashlib.sha256(f"{assignment.salt} {student}".encode()).digest()[:6]  # inputs differ by student
+    inputs = draw(exercise, int.from_bytes(seed))
+    try:
+        reply = _asker().ask(answer.statements, answer.expression, inputs, exercise.differentiable)
+    except Stopped as error:
+        return Verdict(exercise.id, "stopped", f"There are no numbers to judge: {error}.")
+    result["alone"] &= bool(reply["alone"])
+    if reply["outcomes"] is None:
+        return Verdict(exercise.id, LOOK, f"It could not be run: {reply['failure']}")
+    if not reply["callable"] and inputs[0] and reply["outcomes"][0] is not ...:
+        verdict = no_function(exercise)
+    elif exercise.differentiable and reply["gradients"] is None:
+        verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: reply["outcomes"])
+    else:
+        verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: reply["gradients"])
+    if verdict.status == "wrong" and (reply["failure"] or answer.uncertain):
+        reason = reply["failure"] or "a call outside of it may have changed what it uses"
+        return Verdict(exercise.id, LOOK, f"{verdict.message} But perhaps it is not what was meant: {reason}.")
+    return verdict
+
+
+def _asker():
+    """The process that this thread asks."""
+    if not hasattr(_own, "asker"):
+        _own.asker = Asker()
+    return _own.asker
+
+
+def grade_all(
+    assignment: Assignment,
+    handed_in: dict[str, list[Path]],
+    kept: Path,
+    executor: Executor,
+    at_once: int,
+    progress: Callable[[int, int, float], None],
+) -> list[dict]:
+    """Judge all that was handed in; each result is kept as it comes, so that an interrupted run goes on where it was.
+
+    Args:
+        assignment: What was assigned.
+        handed_in: Notebooks by student.
+        kept: The folder for results.
+        executor: Runs `grade_one`: threads here, or any other that `concurrent.futures` knows.
+        at_once: How many submissions run at the same time.
+        progress: Told how many are done, of how many, and after how many seconds.
+    """
+    kept.mkdir(parents=True, exist_ok=True)
+    places = {student: kept / f"{safe_name(student)}.json" for student in handed_in}
+    waiting = [student for student in handed_in if not places[student].exists()]
+    begun = {student: _times_begun(places[student]) for student in waiting}
+    for student in [student for student in waiting if begun[student] > 1]:
+        _keep(places[student], _ended_the_grader(assignment, student))
+    # One of those that ran when the grader was ended did it: each of them now runs alone, and last.
+    suspects = [student for student in waiting if begun[student] == 1]
+    innocent = [student for student in waiting if begun[student] == 0]
+    start, done, all_done = time.monotonic(), 0, len(innocent) + len(suspects)
+    for students, width in ((innocent, at_once), (suspects, 1)):
+        students, running = list(students), {}
+        while students or running:
+            while students and len(running) < width:
+                student = students.pop(0)
+                _begun_file(places[student]).write_text(str(begun[student] + 1))
+                running[executor.submit(grade_one, assignment, student, handed_in[student])] = student
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                student = running.pop(future)
+                _keep(places[student], future.result())
+                done += 1
+                progress(done, all_done, time.monotonic() - start)
+    return [json.loads(places[student].read_text(encoding="utf-8")) for student in handed_in]
+
+
+def safe_name(student: str) -> str:
+    """A file name for any student, different for each."""
+    return re.sub(r"[^\w.-]", "_", student)[:60] + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
+
+
+def _begun_file(place):
+    return place.with_suffix(".begun")
+
+
+def _times_begun(place):
+    file = _begun_file(place)
+    return int(file.read_text() or 1) if file.exists() else 0
+
+
+def _ended_the_grader(assignment, student):
+    entry = _entry(Verdict("", LOOK, "The grader was ended twice while this submission ran."))
+    return {
+        "student": student,
+        "notes": ["the grader was ended while this ran"],
+        "alone": True,
+        "tasks": {task.exercise: entry for task in assignment.tasks},
+    }
+
+
+def _keep(place, result):
+    """Write it whole or not at all."""
+    write_whole(place, json.dumps(result))
+    _begun_file(place).unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text, encoding="utf-8", newline="")
+    os.replace(beside, path)

@@ -1,0 +1,118 @@
+"""Tables and pages from the results of a class."""
+
+import csv
+import io
+import math
+from collections import Counter, defaultdict
+from datetime import datetime
+from pathlib import Path
+
+from attention_course.classroom.assignment import Assignment
+from attention_course.classroom.grading import LOOK, safe_name, write_whole
+
+DAY = 24 * 60 * 60
+
+
+def write_reports(assignment: Assignment, results: list[dict], out: Path, times: dict[str, str]) -> None:
+    """Write `grades.csv`, `canvas.csv`, `feedback/`, `class.md` and `identical.md`.
+
+    Args:
+        assignment: What was assigned.
+        results: Of each student, as `grade_one` gives them.
+        out: The folder.
+        times: When each student handed in, in ISO 8601; who is not there was in time.
+    """
+    rows = [_row(assignment, result, times.get(result["student"])) for result in results]
+    exercises = [task.exercise for task in assignment.tasks]
+    head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
+    write_whole(out / "grades.csv", _table([head, *rows]))
+    canvas = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", " ".join(assignment.lessons)]
+    write_whole(out / "canvas.csv", _table([canvas, *(_for_canvas(row) for row in rows)]))
+    for result, row in zip(results, rows, strict=True):
+        path = out / "feedback" / f"{safe_name(result['student'])}.md"
+        write_whole(path, _feedback(assignment, result, row))
+    write_whole(out / "class.md", _of_the_class(assignment, results))
+    write_whole(out / "identical.md", _identical(results))
+
+
+def _row(assignment, result, handed_in):
+    late = days_late(assignment, handed_in)
+    share = max(0.0, 1 - assignment.late_per_day * late)
+    tasks = result["tasks"]
+    points = share * sum(task.points for task in assignment.tasks if tasks[task.exercise]["status"] == "passed")
+    look = sum(task["status"] == LOOK for task in tasks.values())
+    total = sum(task.points for task in assignment.tasks)
+    statuses = [tasks[task.exercise]["status"] for task in assignment.tasks]
+    return [result["student"], f"{points:g}", f"{total:g}", late, look, *statuses, "; ".join(result["notes"])]
+
+
+def days_late(assignment: Assignment, handed_in: str | None) -> int:
+    """How many days late have begun; 0 where there is no late rule or no time is known."""
+    if assignment.due is None or handed_in is None:
+        return 0
+    due, came = datetime.fromisoformat(assignment.due), datetime.fromisoformat(handed_in)
+    return max(0, math.ceil((came - due).total_seconds() / DAY))
+
+
+def _for_canvas(row):
+    name, _, number = row[0].rpartition("_")
+    return [name, number, "", "", "", row[1]] if number.isdigit() else [row[0], "", "", "", "", row[1]]
+
+
+def _table(rows):
+    text = io.StringIO()
+    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def _harmless(cell):
+    """A spreadsheet takes a text that begins with one of these as a formula."""
+    text = " ".join(str(cell).split())
+    return "'" + text if text[:1] in tuple("=+-@") else text
+
+
+def _feedback(assignment, result, row):
+    lines = [f"# {' '.join(result['student'].split())}", "", f"{row[1]} of {row[2]} points."]
+    if row[3]:
+        lines[-1] += f" {row[3]} days late: {assignment.late_per_day:.0%} less for each."
+    lines += ["", *(f"- {note}" for note in result["notes"])]
+    for task in assignment.tasks:
+        entry = result["tasks"][task.exercise]
+        lines += ["", f"## {task.exercise}: {entry['status']}", "", *_quoted(entry["message"])]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(message):
+    """What a check said; its numbers stand in columns."""
+    first, *rest = message.splitlines() or [""]
+    return [first, *(["", "```", *(line.replace("```", "'''") for line in rest), "```"] if rest else [])]
+
+
+def _of_the_class(assignment, results):
+    lines = ["# The class", "", f"{len(results)} submissions.", ""]
+    alone = all(result["alone"] for result in results)
+    lines += [
+        "Each answer ran without a network and without sight of other processes."
+        if alone
+        else "**This system did not let answers run without a network**: use a container next time."
+    ]
+    for task in assignment.tasks:
+        entries = [result["tasks"][task.exercise] for result in results]
+        counts = Counter(entry["status"] for entry in entries)
+        lines += ["", f"## {task.exercise}", "", ", ".join(f"{n} {status}" for status, n in counts.most_common()), ""]
+        told = Counter((entry["misconception"], entry["message"]) for entry in entries if entry["misconception"])
+        lines += [f"- {n} × **{name}**: {message}" for (name, message), n in told.most_common()]
+    return "\n".join(lines) + "\n"
+
+
+def _identical(results):
+    groups = defaultdict(list)
+    for result in results:
+        for exercise, entry in result["tasks"].items():
+            if entry["print"]:
+                groups[exercise, entry["print"]].append(" ".join(result["student"].split()))
+    lines = ["# Answers that are equal but for names and comments", ""]
+    found = [f"- {exercise}: {', '.join(students)}" for (exercise, _), students in groups.items() if len(students) > 1]
+    lines += found or ["There are none."]
+    lines += ["", "Short answers, and those that the lesson prints, are often equal without anybody having copied."]
+    return "\n".join(lines) + "\n"
