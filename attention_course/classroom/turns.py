@@ -39,7 +39,7 @@ class Turn:
     sentence: str
     fits: Callable[[tuple, object], bool]
     words: re.Pattern | None = None
-    arguments: Callable[[tuple], tuple] = tuple
+    arguments: Callable[[tuple], tuple] = lambda arguments: arguments
     result: Callable = lambda outcome: outcome
     whole: bool = False
     named: Callable[[object], bool] = lambda argument: False
