@@ -1,8 +1,8 @@
 """Run one answer in a process of its own, which knows no reference and gives nothing but numbers back.
 
-`python -m attention_course.classroom.answering FD` loads PyTorch once and then forks for each answer: first a guard,
-which ends the answer when its time is over, then the answer itself. Where the system allows it, the answer has no
-network and sees no process but its own. It has an empty folder, two gigabytes, and nowhere to print to.
+`python -m attention_course.classroom.answering FD SECONDS` loads PyTorch once and then forks for each answer: first a
+guard, which ends the answer when its time is over, then the answer itself. Where the system allows it, the answer has
+no network and sees no process but its own. It has an empty folder, two gigabytes, and nowhere to print to.
 
 It is no prison: an answer can read what its user can read. Against that a container helps, such as
 `docker run --rm --network none --read-only --tmpfs /tmp -v …`.
@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import importlib.abc
 import linecache
+import math
 import os
 import resource
 import shutil
@@ -29,14 +30,13 @@ from attention_course.classroom.wire import decode, encode, receive, send
 from attention_course.exercises.gradients import gradients_of
 from attention_course.exercises.running import NoNumbers, run
 
-SECONDS = 20  # for an answer, with all that has to run before it
 MEMORY = 2 * 2**30
 FILE = 2**20
 NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000  # of Linux's unshare
 OPEN = {"checking", "drawing", "gradients", "running"}  # modules of the exercises that hold no answers
 
 
-def main(control: socket.socket) -> None:
+def main(control: socket.socket, seconds: float) -> None:
     """Fork for each channel that comes in, until the grader goes."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -45,11 +45,11 @@ def main(control: socket.socket) -> None:
             return
         if os.fork() == 0:
             control.close()
-            _guard(socket.socket(fileno=channels[0]))
+            _guard(socket.socket(fileno=channels[0]), seconds)
         os.close(channels[0])
 
 
-def _guard(channel):
+def _guard(channel, seconds):
     """Start the answer, and end it in time, with all that it started."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     folder = tempfile.mkdtemp()
@@ -59,17 +59,16 @@ def _guard(channel):
         if answer == 0:
             try:
                 os.setsid()
-                _limit(folder)
+                _limit(folder, seconds)
                 _answer(channel)
             finally:
                 os._exit(0)
         channel.close()
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + seconds
         while time.monotonic() < end and os.waitpid(answer, os.WNOHANG) == (0, 0):
             time.sleep(0.005)
-        for kill in (os.killpg, os.kill):
-            with contextlib.suppress(ProcessLookupError):
-                kill(answer, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
+            os.killpg(answer, signal.SIGKILL)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)
@@ -78,17 +77,16 @@ def _guard(channel):
 def _leave_the_network():
     """Whether the children of this process have no network and see no other process."""
     unshare = getattr(ctypes.CDLL(None), "unshare", None)
-    return unshare is not None and any(
-        unshare(flags | NEW_PROCESSES | NEW_NETWORK) == 0 for flags in (NEW_USER, 0)
-    )
+    flags = NEW_PROCESSES | NEW_NETWORK
+    return unshare is not None and (unshare(flags | NEW_USER) == 0 or unshare(flags) == 0)
 
 
-def _limit(folder):
+def _limit(folder, seconds):
     os.chdir(folder)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds),) * 2)
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
@@ -209,4 +207,4 @@ class _Through(torch.autograd.Function):
 
 
 if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])))
+    main(socket.socket(fileno=int(sys.argv[1])), float(sys.argv[2]))

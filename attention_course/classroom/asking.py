@@ -9,9 +9,10 @@ import time
 
 import torch
 
-from attention_course.classroom.answering import SECONDS
 from attention_course.classroom.wire import decode, encode, receive, send
 
+SECONDS = 20  # for an answer, with all that has to run before it
+ANSWERING = "attention_course.classroom.answering"
 CALLS = 5_000  # of functions that an answer was lent
 
 
@@ -20,9 +21,10 @@ class Stopped(Exception):
 
 
 class Asker:
-    """A process that has PyTorch loaded and forks for each answer."""
+    """A process that has PyTorch loaded and forks for each answer, which has `seconds` of time."""
 
-    def __init__(self):
+    def __init__(self, seconds: float = SECONDS):
+        self.seconds = seconds
         self._process = None
 
     def ask(self, statements: list[str], answer: str, inputs: list[tuple], differentiable: bool) -> dict:
@@ -53,7 +55,7 @@ class Asker:
         mine, theirs = socket.socketpair()
         with mine:
             self._fork(theirs)
-            return _conversation(mine, request, lent)
+            return _conversation(mine, request, lent, self.seconds)
 
     def _fork(self, channel):
         with channel:
@@ -72,7 +74,7 @@ class Asker:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "attention_course.classroom.answering", str(theirs.fileno())],
+                [sys.executable, "-m", ANSWERING, str(theirs.fileno()), str(self.seconds)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -90,8 +92,8 @@ class Asker:
             self._process = None
 
 
-def _conversation(channel, request, lent):
-    end = time.monotonic() + SECONDS + 40  # PyTorch may have to be loaded first
+def _conversation(channel, request, lent, seconds):
+    end = time.monotonic() + seconds + 40  # PyTorch may have to be loaded first
     try:
         channel.settimeout(60)
         alone = receive(channel)["alone"]
@@ -105,9 +107,9 @@ def _conversation(channel, request, lent):
                 return _reply(message, alone, len(request["inputs"]["list"]))
             send(channel, lent.serve(message))
     except (EOFError, ConnectionError):
-        raise Stopped(f"its process ended before it answered, or was ended after {SECONDS} seconds") from None
+        raise Stopped(f"its process ended before it answered, or was ended after {seconds:g} seconds") from None
     except TimeoutError:
-        raise Stopped(f"no answer after {SECONDS} seconds") from None
+        raise Stopped(f"no answer after {seconds:g} seconds") from None
     except (ValueError, KeyError) as error:
         raise Stopped(f"what came is no answer: {error}"[:200]) from None
     raise Stopped(f"it called the functions that it was given more than {CALLS} times")

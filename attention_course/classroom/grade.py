@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -15,10 +16,13 @@ from attention_course.classroom.reports import days_late, write_reports
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     given = _parser().parse_args(arguments)
+    if not hasattr(os, "fork"):
+        print("grade: this needs Linux or macOS, since it forks; on Windows take WSL or a container", file=sys.stderr)
+        return 2
     try:
         assignment = Assignment.load(given.assignment)
         handed_in = submissions(given.submissions)
-        times = _times(given.times, assignment) if given.times else {}
+        times = _times(given.times, assignment, handed_in) if given.times else {}
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
@@ -39,11 +43,13 @@ def _parser():
     return parser
 
 
-def _times(path, assignment):
+def _times(path, assignment, handed_in):
     """When each student handed in, from lines of a name and a time in ISO 8601."""
     with path.open(newline="", encoding="utf-8") as file:
         times = {row[0]: row[1].strip() for row in csv.reader(file) if len(row) == 2 and row[0] != "student"}
     for student, when in times.items():
+        if student not in handed_in:
+            raise ValueError(f"{path}: there is no submission of {student!r}; there are {sorted(handed_in)[:5]}, …")
         try:
             days_late(assignment, when)
         except (ValueError, TypeError) as error:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from attention_course.classroom.asking import Asker, Stopped
 from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.submission import Answer, Submission, fingerprint, read
+from attention_course.classroom.submission import Answer, Submission, read
 from attention_course.classroom.variants import varied
 from attention_course.exercises import Verdict, chapter_exercises
 from attention_course.exercises.checking import draw, no_function, verdict_on
+from attention_course.exercises.running import NoNumbers
 
 LOOK = "look yourself"
+NOT_FOUND = "No check of this exercise was found."
 ORDER = ("passed", LOOK, "wrong", "stopped", "not attempted", "refused", "not found")  # the best of several notebooks
 EXPORTS = (
     re.compile(r"(?P<student>.+_\d+)_assignsubmission_.*"),  # Moodle: a folder for each student
@@ -54,7 +56,7 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     Returns:
         `"student"`, `"notes"` (what is wrong with a file), `"alone"` (whether every answer ran without a network and
         without sight of other processes) and `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"` and
-        `"print"`, which is equal for equal code.
+        `"fingerprint"`, which is equal for equal code.
     """
     exercises = [task.exercise for task in assignment.tasks]
     read_ones = [(path, read(path, exercises)) for path in paths]
@@ -66,10 +68,8 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     }
     for task in assignment.tasks:
         judged = [_judged(assignment, student, task, submission, result) for _, submission in read_ones]
-        missing = {"status": "not found", "message": "No check of this exercise was found.", "misconception": None}
-        result["tasks"][task.exercise] = min(
-            [*judged, missing | {"print": None}], key=lambda one: ORDER.index(one["status"])
-        )
+        missing = _entry(Verdict(task.exercise, "not found", NOT_FOUND))
+        result["tasks"][task.exercise] = min([*judged, missing], key=lambda one: ORDER.index(one["status"]))
     return result
 
 
@@ -80,17 +80,16 @@ def _judged(assignment, student, task: Task, submission: Submission, result):
     if answer is None:
         if task.exercise in submission.mentioned:
             return _entry(Verdict(task.exercise, LOOK, "Its check stands here in a way that could not be read."))
-        return _entry(Verdict(task.exercise, "not found", "No check of this exercise was found."))
+        return _entry(Verdict(task.exercise, "not found", NOT_FOUND))
     return _entry(_verdict(assignment, student, task, answer, result), answer)
 
 
 def _entry(verdict, answer: Answer | None = None):
-    code, size = fingerprint(answer) if answer else ("", 0)
     return {
         "status": verdict.status,
         "message": verdict.message,
         "misconception": verdict.misconception,
-        "print": hashlib.sha256(code.encode()).hexdigest() if size > 30 else None,
+        "fingerprint": answer.fingerprint if answer else "",
     }
 
 
@@ -106,11 +105,12 @@ def _verdict(assignment, student, task, answer, result):
     if reply["outcomes"] is None:
         return Verdict(exercise.id, LOOK, f"It could not be run: {reply['failure']}")
     if not reply["callable"] and inputs[0] and reply["outcomes"][0] is not ...:
-        verdict = no_function(exercise)
-    elif exercise.differentiable and reply["gradients"] is None:
-        verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: reply["outcomes"])
-    else:
-        verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: reply["gradients"])
+        return no_function(exercise)
+    gradients = reply["gradients"] or [NoNumbers("nothing that is a gradient")] * len(inputs)
+    try:
+        verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
+    except Exception as error:  # an answer may have put anything in the place of its numbers
+        return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {error}")
     if verdict.status == "wrong" and (reply["failure"] or answer.uncertain):
         reason = reply["failure"] or "a call outside of it may have changed what it uses"
         return Verdict(exercise.id, LOOK, f"{verdict.message} But perhaps it is not what was meant: {reason}.")
@@ -134,6 +134,8 @@ def grade_all(
 ) -> list[dict]:
     """Judge all that was handed in; each result is kept as it comes, so that an interrupted run goes on where it was.
 
+    A result is made again where the notebooks or the assignment have changed.
+
     Args:
         assignment: What was assigned.
         handed_in: Notebooks by student.
@@ -144,10 +146,11 @@ def grade_all(
     """
     kept.mkdir(parents=True, exist_ok=True)
     places = {student: kept / f"{safe_name(student)}.json" for student in handed_in}
-    waiting = [student for student in handed_in if not places[student].exists()]
+    digests = {student: _digest(assignment, paths) for student, paths in handed_in.items()}
+    waiting = [student for student in handed_in if not _is_kept(places[student], digests[student])]
     begun = {student: _times_begun(places[student]) for student in waiting}
     for student in [student for student in waiting if begun[student] > 1]:
-        _keep(places[student], _ended_the_grader(assignment, student))
+        _keep(places[student], _ended_the_grader(assignment, student) | {"of": digests[student]})
     # One of those that ran when the grader was ended did it: each of them now runs alone, and last.
     suspects = [student for student in waiting if begun[student] == 1]
     innocent = [student for student in waiting if begun[student] == 0]
@@ -162,7 +165,7 @@ def grade_all(
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 student = running.pop(future)
-                _keep(places[student], future.result())
+                _keep(places[student], future.result() | {"of": digests[student]})
                 done += 1
                 progress(done, all_done, time.monotonic() - start)
     return [json.loads(places[student].read_text(encoding="utf-8")) for student in handed_in]
@@ -171,6 +174,20 @@ def grade_all(
 def safe_name(student: str) -> str:
     """A file name for any student, different for each."""
     return re.sub(r"[^\w.-]", "_", student)[:60] + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
+
+
+def _digest(assignment, paths):
+    """Of all that a result depends on: what was assigned, and the notebooks."""
+    digest = hashlib.sha256(repr(assignment).encode())
+    for path in paths:
+        digest.update(path.name.encode())
+        if path.is_file() and not path.is_symlink():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _is_kept(place, digest):
+    return place.exists() and json.loads(place.read_text(encoding="utf-8"))["of"] == digest
 
 
 def _begun_file(place):

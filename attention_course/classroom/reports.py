@@ -109,8 +109,8 @@ def _identical(results):
     groups = defaultdict(list)
     for result in results:
         for exercise, entry in result["tasks"].items():
-            if entry["print"]:
-                groups[exercise, entry["print"]].append(" ".join(result["student"].split()))
+            if entry["fingerprint"]:
+                groups[exercise, entry["fingerprint"]].append(" ".join(result["student"].split()))
     lines = ["# Answers that are equal but for names and comments", ""]
     found = [f"- {exercise}: {', '.join(students)}" for (exercise, _), students in groups.items() if len(students) > 1]
     lines += found or ["There are none."]

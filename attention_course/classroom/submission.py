@@ -1,6 +1,7 @@
 """Read a notebook that was handed in, without running any of it: which answers it gives, and what they need."""
 
 import ast
+import hashlib
 import json
 import re
 import symtable
@@ -10,9 +11,11 @@ from pathlib import Path
 from IPython.core.inputtransformer2 import TransformerManager
 
 LARGEST = 20 * 2**20  # bytes of a notebook
+CODE = 200_000  # characters of code in it; a lesson has at most a tenth
 REFUSED = re.compile(r"attention_course\s*\.\s*(?:classroom|exercises\s*\.\s*(?!checking|drawing|gradients|running)\w)")
 # The one such line that stands in a lesson: these functions tell how well a model did.
 PUBLISHED = re.compile(r"^from attention_course\.exercises\.projects import (?:grade_\w+(?:, )?)+$", re.MULTILINE)
+LONG = 30  # parts of an answer: shorter ones are equal by chance
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 SURE = (*FUNCTIONS, *IMPORTS, ast.Assign, ast.AnnAssign)  # each defines its names, whatever stood before
@@ -27,11 +30,13 @@ class Answer:
         expression: The answer, as an expression.
         statements: What has to run before it, in order.
         uncertain: Whether a call that is left out may have changed what the answer uses.
+        fingerprint: The same for code that is the same but for names, comments and docstrings; empty for short code.
     """
 
     expression: str
     statements: list[str]
     uncertain: bool
+    fingerprint: str
 
 
 @dataclass
@@ -61,25 +66,27 @@ def read(path: Path, exercises: list[str]) -> Submission:
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Submission(problem="not a notebook")
-    statements, broken = [], []
-    for source in sources:
-        try:
-            statements += _parsed(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            broken.append(source)
-    text = "\n".join(map(ast.unparse, statements))
-    if REFUSED.search(PUBLISHED.sub("", text)):
-        return Submission(problem="it names the modules of the references or of the grader")
-    return Submission(
-        answers=_answers(statements, exercises),
-        mentioned={exercise for exercise in exercises if exercise in "\n".join([text, *broken])},
-    )
+    if sum(map(len, sources)) > CODE:
+        return Submission(problem=f"more than {CODE} characters of code")
+    try:
+        statements = [statement for source in sources for statement in _parsed(source)]
+        code = "\n".join(map(ast.unparse, statements))
+        if REFUSED.search(PUBLISHED.sub("", code)):
+            return Submission(problem="it names the modules of the references or of the grader")
+        answers = _answers(statements, exercises)
+    except (RecursionError, MemoryError):
+        return Submission(problem="its code is nested too deeply to be read")
+    text = "\n".join(sources)
+    return Submission(answers=answers, mentioned={exercise for exercise in exercises if exercise in text})
 
 
 def _parsed(source):
-    """A cell's statements; magics and shell commands become calls, which nothing asks for."""
+    """A cell's statements, none where it is not Python; magics and shell commands become calls."""
     source = re.sub(r"\A\s*%%(time|timeit|capture)\b.*", "", source)  # the code below counts
-    return ast.parse(TransformerManager().transform_cell(source)).body
+    try:
+        return ast.parse(TransformerManager().transform_cell(source)).body
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _answers(statements, exercises):
@@ -122,42 +129,35 @@ def _arguments(call):
 
 def _with_needs(answer, statements, checked):
     """The answer with those statements that it needs: what defines its names, what changes them, and so on."""
-    imported = {
-        name for statement in statements if isinstance(statement, IMPORTS) for name in _bound(statement)
-    }
+    bound, used = list(map(_bound, statements)), list(map(_used, statements))
+    imported = {name for place, names in enumerate(bound) if isinstance(statements[place], IMPORTS) for name in names}
+    changed = [_changed(statement, imported) for statement in statements]
+    sure = [isinstance(statement, SURE) for statement in statements]
+    for place, statement in enumerate(statements):
+        if statement is checked and not isinstance(statement, FUNCTIONS):
+            bound[place], changed[place] = set(), set()  # it asks for the answer, and does not make it
     kept, needed, waiting = set(), set(), {(name, len(statements)) for name in _used(answer)}
     while waiting:
         name, limit = waiting.pop()
         needed.add((name, limit))
-        for place in _places(name, statements[:limit], imported, checked):
-            kept.add(place)
-            # A function looks its names up when it is called; anything else, where it stands.
-            end = len(statements) if isinstance(statements[place], FUNCTIONS) else place
-            waiting |= {(used, end) for used in _used(statements[place])} - needed
+        for place in reversed(range(limit)):
+            if name in bound[place] | changed[place]:
+                kept.add(place)
+                # A function looks its names up when it is called; anything else, where it stands.
+                end = len(statements) if isinstance(statements[place], FUNCTIONS) else place
+                waiting |= {(other, end) for other in used[place]} - needed
+            if name in bound[place] and sure[place]:
+                break
     names = {name for name, _ in needed}
-    values = {name for place in kept for name in _bound(statements[place]) if isinstance(statements[place], ast.Assign)}
+    values = {name for place in kept for name in bound[place] if isinstance(statements[place], ast.Assign)}
     left_out = [statement for place, statement in enumerate(statements) if place not in kept]
+    needs = [statements[place] for place in sorted(kept)]
     return Answer(
         expression=ast.unparse(answer),
-        statements=[ast.unparse(statements[place]) for place in sorted(kept)],
+        statements=list(map(ast.unparse, needs)),
         uncertain=any(_handed_over(statement) & names & values for statement in left_out),
+        fingerprint=_fingerprint([*needs, ast.Expr(answer)]),
     )
-
-
-def _places(name, statements, imported, checked):
-    """Where a name gets its value: the last statement that surely defines it, and what may change it afterwards."""
-    found = []
-    for place in reversed(range(len(statements))):
-        statement = statements[place]
-        if statement is checked and not isinstance(statement, FUNCTIONS):
-            continue
-        if name in _bound(statement):
-            found.append(place)
-            if isinstance(statement, SURE):
-                break
-        elif name in _changed(statement, imported):
-            found.append(place)
-    return found
 
 
 def _used(node):
@@ -221,11 +221,12 @@ def _handed_over(statement):
     }
 
 
-def fingerprint(answer: Answer) -> tuple[str, int]:
-    """An answer's code without names, comments and docstrings, and how many parts it has: to find equal ones."""
-    tree = ast.parse("\n".join([*answer.statements, answer.expression]))
-    names = {}
-    for node in ast.walk(tree):
+def _fingerprint(statements):
+    tree = ast.parse("\n".join(map(ast.unparse, statements)))
+    nodes, names = list(ast.walk(tree)), {}
+    if len(nodes) < LONG:
+        return ""
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             node.name = names.setdefault(node.name, f"n{len(names)}")
             if ast.get_docstring(node) and len(node.body) > 1:
@@ -234,4 +235,4 @@ def fingerprint(answer: Answer) -> tuple[str, int]:
             node.id = names.setdefault(node.id, f"n{len(names)}")
         elif isinstance(node, ast.arg):
             node.arg = names.setdefault(node.arg, f"n{len(names)}")
-    return ast.dump(tree), sum(1 for _ in ast.walk(tree))
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()

@@ -17,6 +17,11 @@ MASKS = re.compile(r"\b(True|False|inver\w+|hidden|opposite)\b")
 ARGUMENTS = re.compile(r"\barguments?\b")
 
 
+def _listed(names):
+    names = [f"`{name}`" for name in names]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
 @dataclass(frozen=True)
 class Turn:
     """One way of turning an exercise round; each is its own inverse where it turns arguments.
@@ -32,6 +37,7 @@ class Turn:
         result: Turns a single number or tensor of the result; or, where `whole`, all that is returned.
         whole: Whether `result` takes the whole tuple.
         named: Which arguments the sentence names.
+        written: How it puts their names.
     """
 
     name: str
@@ -43,6 +49,7 @@ class Turn:
     result: Callable = lambda outcome: outcome
     whole: bool = False
     named: Callable[[object], bool] = lambda argument: False
+    written: Callable[[list[str]], str] = _listed
 
 
 def _results(outcome):
@@ -103,6 +110,7 @@ TURNS = (
         ARGUMENTS,
         arguments=lambda arguments: arguments[::-1],
         named=lambda argument: True,
+        written=lambda names: ", ".join(reversed(names)),
     ),
     Turn(
         "axes exchanged",

@@ -121,15 +121,10 @@ def _turned_once(exercise, turn):
 def _sentence(exercise, turns):
     """What is different, with the names of the arguments that it concerns."""
     names = tuple(inspect.signature(exercise.reference).parameters)
-    sentences = []
-    for turn in turns:
-        concerned = [name for name, value in zip(names, _inputs(exercise)[0], strict=True) if turn.named(value)]
-        if turn.name == "arguments from the back":
-            sentences.append(turn.sentence.format(", ".join(concerned[::-1])))
-        else:
-            sentences.append(turn.sentence.format(_listed([f"`{name}`" for name in concerned])))
-    return " ".join(sentences)
-
-
-def _listed(names):
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    arguments = _inputs(exercise)[0]
+    return " ".join(
+        turn.sentence.format(
+            turn.written([name for name, value in zip(names, arguments, strict=True) if turn.named(value)])
+        )
+        for turn in turns
+    )

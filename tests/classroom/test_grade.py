@@ -7,15 +7,19 @@ import json
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import torch
 
+from attention_course.classroom.asking import Asker, Stopped, _Lent
 from attention_course.classroom.assign import assign
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.grading import grade_all, grade_one, safe_name, submissions
 from attention_course.classroom.reports import days_late, write_reports
+from attention_course.classroom.submission import read
 from attention_course.exercises import CHAPTERS
 
 ROOT = Path(__file__).parents[2]
@@ -232,6 +236,109 @@ def test_the_class_and_equal_answers_are_told(hostile_class):
     assert any("diagonal is right" in path.read_text() for path in (hostile_class / "feedback").iterdir())
 
 
+@pytest.mark.parametrize(
+    "code", ["while True:\n    pass", "sum(range(10**13))", "import time\ntime.sleep(99)",
+             "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(99)\ntime.sleep(99)"],
+)  # fmt: skip
+def test_an_answer_is_ended_with_all_that_it_started(code):
+    """The channel is at its end only when nobody holds it any more."""
+    asker, start = Asker(seconds=2), time.monotonic()
+    with pytest.raises(Stopped, match="was ended after 2 seconds"):
+        asker.ask([code], "len", [(torch.ones(1),)], False)
+    asker.close()
+    assert time.monotonic() - start < 20
+
+
+# What an answer's process may send in the place of what it should.
+MESSAGES = [
+    ({"outcomes": {"list": ["text"] * 12}}, "look yourself"),
+    ({"outcomes": {"list": [{"dict": []}] * 12}}, "look yourself"),
+    ({"outcomes": {"list": [10**4000] * 12}}, "look yourself"),
+    ({"outcomes": {"list": [{"tensor": "float32", "shape": [3], "data": ""}] * 12}}, "stopped"),
+    ({"outcomes": {"list": [{"tensor": "float32", "shape": [0, 2**60], "data": ""}] * 12}}, "wrong"),
+    ({"outcomes": {"list": [{"object": 0}] * 12}}, "stopped"),
+    ({"outcomes": {"list": []}}, "stopped"),
+    ({"outcomes": {"dict": [[{"list": []}, 1]]}}, "stopped"),
+    ({"outcomes": [1]}, "stopped"),
+    ({"outcomes": "right", "gradients": None}, "wrong"),
+    ({"outcomes": "right", "gradients": {"list": [1] * 12}}, "look yourself"),
+    ({"outcomes": "right", "gradients": {"list": [{"tuple": []}] * 12}}, "look yourself"),
+    ({"outcomes": "right", "gradients": "right"}, "look yourself"),
+]
+
+
+@pytest.mark.parametrize(("message", "status"), MESSAGES, ids=range(len(MESSAGES)))
+def test_whatever_is_sent_in_the_place_of_numbers_earns_nothing_and_stops_nobody(tmp_path, message, status):
+    """The answer is right where the message says so, in an exercise whose gradients count."""
+    message = {"failure": None, "callable": True} | message
+    cell = f"""import json, os, torch
+from attention_course import check
+
+def answer(patches, words, W_q, W_k, W_v):
+    weights = (words @ W_q) @ (patches @ W_k).mT
+    return (weights / W_q.size(-1) ** 0.5).softmax(-1) @ (patches @ W_v)
+
+message = json.loads({json.dumps(json.dumps(message))})
+def encoded(value):
+    import sys
+    return sys.modules["attention_course.class" + "room.wire"].encode(value, None)
+
+class Sent:
+    outcomes = []
+    def __call__(self, *arguments):
+        with torch.no_grad():
+            self.outcomes.append(encoded(answer(*arguments)))
+        if len(self.outcomes) == 12:
+            for kind in ("outcomes", "gradients"):
+                if message.get(kind) == "right":
+                    message[kind] = {{"list": self.outcomes}}
+            data = json.dumps(message).encode()
+            for fd in range(3, 64):
+                try:
+                    os.write(fd, len(data).to_bytes(8, "big") + data)
+                except OSError:
+                    pass
+            os._exit(0)
+        return torch.zeros(1)
+
+check("cross_attention.caption", Sent())
+"""
+    path = notebook(tmp_path / "a.ipynb", cell)
+    result = grade_one(made(Task("cross_attention.caption", 1, None)), "a", [path])
+    assert result["tasks"]["cross_attention.caption"]["status"] == status
+
+
+def test_an_answer_may_call_what_it_was_lent_and_look_no_deeper():
+    lent, layer = _Lent(), torch.nn.Linear(2, 2)
+    number, function = lent.keep(layer), lent.keep(made)
+    assert lent.serve({"get": "in_features", "of": number}) == {"value": 2}
+    for name, of in (("__globals__", function), ("_parameters", number), ("register_forward_hook", number), (1, number)):
+        assert "error" in lent.serve({"get": name, "of": of}), name
+    assert "error" in lent.serve({"get": "bias", "of": 99})
+
+
+def test_only_what_an_answer_needs_is_run(tmp_path):
+    cells = ["import torch", "import check_nothing", "torch.manual_seed(3)", "p = 5\nlong = sum(range(p))", f"{RIGHT}\n{CHECK}"]
+    answer = read(notebook(tmp_path / "a.ipynb", *cells), [JACOBIAN]).answers[JACOBIAN]
+    assert answer.statements == ["import torch", RIGHT] and answer.expression == "answer"
+
+
+def test_code_that_is_too_long_or_too_deep_is_told(tmp_path):
+    for code, told in (("x = 1\n" * 50_000, "characters of code"), ("x = " + "-" * 20_000 + "1", "nested too deeply")):
+        assert told in read(notebook(tmp_path / "a.ipynb", code), [JACOBIAN]).problem
+
+
+def test_a_changed_notebook_is_judged_again(tmp_path):
+    path, statuses = tmp_path / "a.ipynb", []
+    for code in (WRONG, RIGHT, RIGHT):
+        notebook(path, START, f"{code}\n{CHECK}")
+        with ThreadPoolExecutor(1) as pool:
+            told = []
+            (result,) = grade_all(ONE, {"a": [path]}, tmp_path / "kept", pool, 1, lambda *now, to=told: to.append(now))
+        statuses.append((result["tasks"][JACOBIAN]["status"], len(told)))
+    assert statuses == [("wrong", 1), ("passed", 1), ("passed", 0)]
+
+
 def test_references_and_grader_are_refused_by_name(verdict_on):
     for module in ("attention_course.exercises.scale", "attention_course.classroom.grading"):
         assert verdict_on(START, f"import {module}", f"{RIGHT}\n{CHECK}")["status"] == "refused"
@@ -263,7 +370,7 @@ def test_late_days_cost_their_share(tmp_path):
     late = Assignment(("scale",), ONE.tasks, "0", "", "00", "2027-03-01T18:00+01:00", 0.25)
     assert days_late(late, "2027-03-01T17:00+00:00") == 0
     assert days_late(late, "2027-03-01T17:01+00:00") == 1
-    entry = {"status": "passed", "message": "Equal.", "misconception": None, "print": None}
+    entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
     result = {"student": "a", "notes": [], "alone": True, "tasks": {JACOBIAN: entry}}
     write_reports(late, [result], tmp_path, {"a": "2027-03-03T00:00+01:00"})
     assert marks(tmp_path)["a"]["points"] == "1"

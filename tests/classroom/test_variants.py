@@ -47,6 +47,12 @@ def test_code_that_was_handed_out_is_never_right(chapter):
             assert judge(variant, exercise.given).status == "not attempted", (exercise.id, name)
 
 
+def test_given_code_that_was_turned_round_and_not_mended_is_not_attempted():
+    exercise = chapter_exercises("multi_head")["multi_head.attention"]
+    variant = varied(exercise, "opposite sign")
+    assert judge(variant, lambda *arguments: -exercise.given(*arguments)).status == "not attempted"
+
+
 def test_at_least_eighty_exercises_have_three_variants():
     sentences = [[variant.sentence for variant in variants(exercise).values()] for exercise in EXERCISES]
     assert sum(len(told) >= 3 for told in sentences) >= 80
