@@ -22,6 +22,8 @@ PARTS = (
     "front_page",
     "path",
     "moved",
+    "pictures",
+    "objectives",
     "terms",
     "accessibility",
     "api",
