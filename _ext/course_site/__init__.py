@@ -11,6 +11,7 @@ PARTS = (
     "callouts",
     "quick_checks",
     "wrong_lines",
+    "progress",
     "claims",
     "code_lines",
     "execution",

@@ -256,7 +256,10 @@ const mount = (check, name) => {
     event.preventDefault();
     const verdict = judge();
     say(verdict);
-    if (verdict.right) answer.open = true;
+    if (verdict.right) {
+      answer.open = true;
+      check.dispatchEvent(new Event("course-answered"));
+    }
     if (verdict.right !== undefined && uncover()) result.append(" What was covered is open now.");
   });
   answer.addEventListener("toggle", () => answer.open && uncover());

@@ -13,6 +13,7 @@ from docutils.core import publish_doctree
 from myst_parser.parsers.docutils_ import Parser
 from sphinx.util import logging
 
+from .progress import name_question
 from .scripts import load_script, write_script
 
 logger = logging.getLogger(__name__)
@@ -147,10 +148,11 @@ def make_check(parts):
             raise MalformedCheckError("is not followed by its answer in <details>")
         if end == start + 1:
             raise MalformedCheckError("has an empty answer")
+        asked = " ".join(map(text_of, parts[:start]))  # before its options are mixed
         data = READ[kind](parts[:start], parts[start + 1 : end])
     except MalformedCheckError as error:
         raise MalformedCheckError(f"the quick check {text_of(parts[0])[:70]!r} {error}") from None
-    return Check("", *parts[: end + 1], data={"kind": kind, **data})
+    return Check("", *parts[: end + 1], data={"kind": kind, "question": name_question(asked), **data})
 
 
 def gather_checks(document):

@@ -47,6 +47,7 @@ const mount = (fold) => {
     line.dataset.verdict = isWrong ? "wrong" : "right";
     if (isWrong) found.add(text);
     const left = count - found.size;
+    if (isWrong && !left) fold.dispatchEvent(new Event("course-answered"));
     const next = left ? ` ${tellCount(left, found.size ? " more" : "")}` : "";
     if (isWrong) result.replaceChildren("Found: ", reason ?? "", left ? next : count > 1 ? " That was the last one." : "");
     else if (reason) result.replaceChildren("This line is right: ", reason);

@@ -10,6 +10,7 @@ import re
 from docutils import nodes
 from sphinx.util import logging
 
+from .progress import name_question
 from .quick_checks import MalformedCheckError, is_html, mark_reply, text_of
 from .scripts import load_script, write_script
 
@@ -59,7 +60,8 @@ def gather_folds(document):
         except MalformedCheckError as error:
             complaints.append(f"the fold {text_of(start)!r} {error}")
         else:
-            parent[first : last + 1] = [WrongLines("", *parts, data={"wrong": len(quoted[0])})]
+            data = {"wrong": len(quoted[0]), "question": name_question(" ".join(quoted[0]))}
+            parent[first : last + 1] = [WrongLines("", *parts, data=data)]
     return complaints
 
 

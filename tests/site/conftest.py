@@ -89,7 +89,8 @@ class Tab:
 
     def open(self, address: str) -> None:
         """Open an address as a new page would: what the last one left behind is not seen."""
-        self.page.evaluate("if (location.protocol !== 'about:') sessionStorage.clear()")
+        if not self.page.url.startswith("about:"):
+            self.page.evaluate("sessionStorage.clear(); localStorage.clear()")
         self.page.goto("about:blank")
         self.errors.clear()
         self.requests.clear()
