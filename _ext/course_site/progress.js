@@ -19,7 +19,7 @@ const asked = new Set(questions.map((question) => String(question.dataset.questi
 const recall = () => {
   try {
     const kept = Object.entries(JSON.parse(localStorage.getItem(KEY) ?? "{}"));
-    return Object.fromEntries(kept.filter(([, { total, right }]) => total > 0 && Array.isArray(right)));
+    return Object.fromEntries(kept.filter(([, { right }]) => Array.isArray(right)));
   } catch {
     return {};
   }
