@@ -1,0 +1,168 @@
+"""`diagnose`, and `python -m attention_course diagnose FILE:NAME`."""
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from torch import nn
+
+from attention_course.diagnosing.asking import (
+    ask_batch,
+    ask_corner,
+    ask_dropout,
+    ask_future,
+    ask_heads,
+    ask_masks,
+    ask_weights,
+)
+from attention_course.diagnosing.caches import ask_cache
+from attention_course.diagnosing.findings import ORDER, SITE, Finding
+from attention_course.diagnosing.knowledge import Knowledge, Told, learn
+from attention_course.diagnosing.layouts import LAYOUTS
+from attention_course.diagnosing.numbers import (
+    ask_autocast,
+    ask_empty,
+    ask_gradient,
+    ask_half,
+    ask_remembers,
+    ask_scale,
+    ask_writes,
+)
+from attention_course.diagnosing.subject import USUAL, Sizes, Subject
+
+QUESTIONS = (
+    ask_dropout, ask_batch, ask_weights, ask_heads, ask_masks, ask_future, ask_corner, ask_empty, ask_cache,
+    ask_remembers, ask_scale, ask_gradient, ask_writes, ask_half, ask_autocast,
+)  # fmt: skip
+SMALLER = [Sizes(batch, n, n + more) for batch in (1, 2) for n in (2, 3, 4) for more in (0, 1, 2)]
+
+
+class Report(list):
+    """Findings, most serious first, then notes; `seems` says how the attention wants to be called."""
+
+    seems: str = ""
+
+    @property
+    def wrong(self) -> list[Finding]:
+        """The findings that are not notes."""
+        return [finding for finding in self if not finding.note]
+
+    def __str__(self) -> str:
+        lines = [self.seems]
+        for finding in self:
+            lines.append(f"{'note ' if finding.note else 'WRONG'} {finding.name}: {finding.sentence}")
+            lines.append(f"      shown by {finding.shown}; explained in {SITE}/{finding.lesson}")
+        return "\n".join(lines if self.wrong else [*lines, "nothing wrong was found"])
+
+
+def diagnose(
+    my_attention: Callable | nn.Module | type,
+    *,
+    layout: str | None = None,
+    mask_means: str | None = None,
+    causal: bool | None = None,
+    scale: str | float | None = None,
+) -> Report:
+    """Call somebody's attention in many ways, and tell what is wrong with it.
+
+    How it wants to be called is tried out, and told. What cannot be decided from inputs is a note until it is said
+    what was meant: an inverted mask is the other convention, a missing scale is T5's.
+
+    Args:
+        my_attention: A function of a sequence, of two, or of query, key and value; a module; or a class of modules,
+            which is made with numbers chosen by the names of its arguments. PyTorch, or functions of NumPy arrays.
+        layout: Where batch, heads and tokens stand, such as `"(batch, n, d)"`.
+        mask_means: `"attend"` or `"hide"`: what True, or 1, is meant to do in a mask.
+        causal: Whether later tokens are to be hidden where nothing is passed that asks for it.
+        scale: What dot products are meant to be multiplied by: a number, or `"1/sqrt(d)"`.
+
+    Returns:
+        The report: a list of findings, which prints as text.
+
+    Raises:
+        ValueError: If no way of calling it was found, or an argument is none of those above.
+    """
+    if mask_means not in (None, "attend", "hide"):
+        raise ValueError(f"mask_means must be 'attend' or 'hide', got {mask_means!r}")
+    subject = Subject(my_attention, layout)
+    known = learn(subject, Told(mask_means, causal, scale))
+    found = [finding for question in QUESTIONS if (finding := question(known, USUAL)) is not None]
+    report = Report(sorted(found, key=lambda finding: (finding.note, ORDER.index(finding.name))))
+    report[:] = [finding._replace(shown=_smallest(known, finding)) for finding in report]
+    report.seems = _seems(known)
+    return report
+
+
+def _smallest(known: Knowledge, finding: Finding) -> str:
+    """The smallest input at which the same is found."""
+    for sizes in [*SMALLER, USUAL]:
+        for question in QUESTIONS:
+            try:
+                again = question(known, sizes)
+            except Exception:  # whatever somebody's code may raise at a size
+                continue
+            if again is not None and again.name == finding.name:
+                return _told(known, sizes)
+    return _told(known, USUAL)
+
+
+def _told(known, sizes):
+    tokens = known.subject.draw(sizes)
+    count = f"{sizes.n_queries} tokens"
+    if tokens[1].size(2) != tokens[0].size(2):
+        count = f"{tokens[0].size(2)} queries and {tokens[1].size(2)} keys"
+    return f"a batch of {len(tokens[0])} with {count} of width {known.subject.width}"
+
+
+def _seems(known: Knowledge) -> str:
+    """How it wants to be called."""
+    subject = known.subject
+    told = {"self": "one sequence", "cross": "two sequences", "triple": "query, key and value"}[subject.kind]
+    arrays = " of NumPy" if subject.numpy else ""
+    parts = [f"{told}{arrays}, {subject.layout.name}"]
+    for argument, works in known.masks.items():
+        if works is None:
+            parts.append(f"`{argument}`, in which no form was found that hides")
+        else:
+            parts.append(f"`{argument}`, {works.form.meaning}, {works.form.shape}")
+    return f"it seems to take {' and '.join(parts)}"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status: 1 where something is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m attention_course diagnose", description=diagnose.__doc__.split("\n")[0])
+    parser.add_argument("attention", metavar="FILE:NAME", help="a file and the function or class in it")
+    parser.add_argument("--layout", choices=[layout.name for layout in LAYOUTS], help="of its tensors")
+    parser.add_argument("--mask-means", choices=("attend", "hide"), help="what True does in a mask")
+    parser.add_argument("--causal", action="store_true", default=None, help="it is meant to hide the future")
+    parser.add_argument("--scale", help="what dot products are multiplied by: a number, or 1/sqrt(d)")
+    given = parser.parse_args(arguments)
+    try:
+        report = diagnose(
+            _load(given.attention),
+            layout=given.layout,
+            mask_means=given.mask_means,
+            causal=given.causal,
+            scale=given.scale,
+        )
+    except (ValueError, OSError, AttributeError) as error:
+        print(f"diagnose: {error}", file=sys.stderr)
+        return 2
+    print(report)
+    return 1 if report.wrong else 0
+
+
+def _load(address: str) -> Callable:
+    """The thing of that name in that file."""
+    file, _, name = address.rpartition(":")
+    if not file:
+        raise ValueError(f"expected FILE:NAME, such as my_model.py:Attention, got {address!r}")
+    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    if spec is None:
+        raise ValueError(f"expected a Python file, got {file!r}")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(Path(file).resolve().parent))  # what it imports beside itself
+    spec.loader.exec_module(module)
+    return getattr(module, name)

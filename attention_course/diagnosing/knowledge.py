@@ -1,0 +1,140 @@
+"""What is found out about an attention before it is asked what is wrong with it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention_course.diagnosing.masks import Tried, influence, read_mask
+from attention_course.diagnosing.subject import USUAL, Sizes, Subject
+from attention_course.diagnosing.watching import watched
+
+
+@dataclass
+class Told:
+    """What somebody said of the attention; `None` where nothing was said."""
+
+    mask_means: str | None = None
+    causal: bool | None = None
+    scale: str | float | None = None
+
+
+@dataclass
+class Knowledge:
+    """The subject, what was told, and what the first calls have shown.
+
+    Attributes:
+        plain: The influence of each key without a mask, `(batch, n_queries, n_keys)`, at the usual sizes.
+        masks: For each mask argument the form that works, or `None`.
+        ran: For each mask argument all forms that raised no error.
+        own: In a layer of two sequences, the forms of the masks that hide tokens of the first from each other.
+        causal_options: The argument that makes it causal, if one does.
+    """
+
+    subject: Subject
+    told: Told
+    plain: Tensor
+    masks: dict[str, Tried | None] = field(default_factory=dict)
+    ran: dict[str, list[Tried]] = field(default_factory=dict)
+    own: dict[str, Tried] = field(default_factory=dict)
+    causal_options: dict[str, Any] = field(default_factory=dict)
+
+    def options(self, sizes: Sizes) -> dict[str, dict[str, Any]]:
+        """The calls that are known to work, by name, for inputs of these sizes."""
+        known = {"without a mask": {}}
+        if self.causal_options:
+            known["causal"] = self.causal_options
+        for argument, tried in self.masks.items():
+            if tried is not None:
+                form = tried.form
+                known[f"with {argument}"] = form.build(form.pattern(self.subject, sizes), self.subject.dtype)
+        return known
+
+
+def learn(subject: Subject, told: Told) -> Knowledge:
+    """Find out who has a say without a mask, and how each mask argument wants to be given."""
+    known = Knowledge(subject, told, influence(subject, USUAL))
+    for argument in subject.signature.causal:
+        if _moves(subject, {argument: True}):
+            known.causal_options = {argument: True}
+    own = _own_masks(subject)
+    for argument in subject.signature.masks:
+        if argument in own:
+            known.own[argument] = own[argument]
+            continue
+        known.masks[argument], known.ran[argument] = read_mask(subject, argument, USUAL, known.plain)
+        if known.masks[argument] is None and not subject.equal:
+            square = Sizes(USUAL.batch, USUAL.n_queries, USUAL.n_queries)
+            plain = influence(subject, square)
+            known.masks[argument], more = read_mask(subject, argument, square, plain)
+            known.ran[argument] += more
+    return known
+
+
+class _BesideAnother(torch.nn.Module):
+    """A layer of two sequences, as a layer of the first."""
+
+    def __init__(self, subject: Subject):
+        super().__init__()
+        self.attention, (_, other, _) = subject.fresh(), subject.draw(USUAL)
+        self.register_buffer("other", subject.layout.put(other))
+
+    def forward(self, x: Tensor, **options: Any) -> Any:
+        """What the layer returns."""
+        return self.attention(x, self.other[: len(x)], **options)
+
+
+def _own_masks(subject: Subject) -> dict[str, Tried]:
+    """The masks of a layer of two sequences that are about the first alone."""
+    found: dict[str, Tried] = {}
+    if subject.kind != "cross" or subject.numpy or subject.single:
+        return found
+    try:
+        own = Subject(_BesideAnother(subject), subject.layout.name)
+        plain = influence(own, USUAL)
+    except Exception:  # whatever somebody's code may raise
+        return found
+    if not plain[:, 0, -1].any():
+        return found
+    for argument in subject.signature.masks:
+        works, _ = read_mask(own, argument, USUAL, plain)
+        if works is not None:
+            found[argument] = works
+    return found
+
+
+@torch.no_grad()
+def _moves(subject, options):
+    """Whether an option is taken, and changes an output."""
+    square = Sizes(USUAL.batch, USUAL.n_queries, USUAL.n_queries)
+    tokens = subject.draw(square)
+    try:
+        before, after = subject(tokens), subject(tokens, **options)
+    except Exception:  # whatever somebody's code may raise
+        return False
+    return bool(subject.moved(after - before, before).any())
+
+
+@torch.no_grad()
+def weights_of(subject: Subject, sizes: Sizes, **options: Any) -> Tensor | None:
+    """The weights with which values are blended, `(batch, heads, n_queries, n_keys)`, where they can be seen.
+
+    Of a function they are its output for the identity as values. Of a module they are watched.
+    """
+    if subject.kind == "triple" and not isinstance(subject.attention, torch.nn.Module):
+        n_queries = subject.width if subject.equal else sizes.n_queries
+        tokens = subject.draw(Sizes(sizes.batch, n_queries, subject.width))
+        tokens[2] = torch.eye(subject.width, dtype=subject.dtype).expand_as(tokens[2]).contiguous()
+        try:
+            return subject(tokens, **options)
+        except Exception:  # a mask of other sizes, say
+            return None
+    if subject.numpy:
+        return None
+    tokens = subject.draw(sizes)
+    n_queries, n_keys = tokens[0].size(2), tokens[1].size(2)
+    with watched(n_queries, n_keys) as watch:
+        subject.raw(tokens, **options)
+    seen = [left for left, _ in watch.blends if left[..., 0, 0].numel() % len(tokens[0]) == 0]
+    return seen[-1].reshape(len(tokens[0]), -1, n_queries, n_keys) if seen else None

@@ -1,0 +1,155 @@
+"""What a mask argument takes: every shape and every meaning in use is tried, and the one that hides is told."""
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from attention_course.diagnosing.subject import Sizes, Subject
+
+SHAPES = {  # what is cut out of (batch, n_queries, n_keys)
+    "(n_queries, n_keys)": lambda may: may[0],
+    "(batch, n_keys)": lambda may: may[:, 0],
+    "(batch, n_queries, n_keys)": lambda may: may,
+    "(batch, 1, n_keys)": lambda may: may[:, :1],
+    "(batch, 1, 1, n_keys)": lambda may: may[:, None, :1],
+    "(batch, 1, n_queries, n_keys)": lambda may: may[:, None],
+    "(n_keys,)": lambda may: may[0, 0],
+}
+MEANINGS = {
+    "a boolean mask in which True attends": lambda may, dtype: may,
+    "a boolean mask in which True hides": lambda may, dtype: ~may,
+    "a mask of 1 (attends) and 0": lambda may, dtype: may.to(dtype),
+    "a mask of 1 (hides) and 0": lambda may, dtype: (~may).to(dtype),
+    "a mask that is added, 0 or minus infinity": lambda may, dtype: torch.zeros(may.shape, dtype=dtype).masked_fill(
+        ~may, -torch.inf
+    ),
+    "a mask of whole numbers, 1 (attends) and 0": lambda may, dtype: may.long(),
+    "a mask of whole numbers, 1 (hides) and 0": lambda may, dtype: (~may).long(),
+}
+
+
+class Form(NamedTuple):
+    """A shape and a meaning that a mask argument may have."""
+
+    argument: str
+    shape: str
+    meaning: str
+
+    def build(self, may: Tensor, dtype: torch.dtype) -> dict[str, Tensor]:
+        """The argument for a mask given as `(batch, n_queries, n_keys)`, `True` = may attend."""
+        return {self.argument: MEANINGS[self.meaning](SHAPES[self.shape](may), dtype)}
+
+    @property
+    def hides(self) -> bool:
+        """Whether True, or 1, means hidden."""
+        return "hides" in self.meaning
+
+    @property
+    def by_query(self) -> bool:
+        """Whether queries can be shown different keys."""
+        return "n_queries" in self.shape
+
+    @property
+    def by_sequence(self) -> bool:
+        """Whether the sequences of a batch can be shown different keys."""
+        return "batch" in self.shape
+
+    def pattern(self, subject: Subject, sizes: Sizes) -> Tensor:
+        """Something to hide: `(batch, n_queries, n_keys)`, as different as the shape can tell, and the first key seen."""
+        tokens = subject.draw(sizes)
+        batch, n_queries, n_keys = len(tokens[0]), tokens[0].size(2), tokens[1].size(2)
+        places = [torch.arange(n) for n in (batch, n_queries, n_keys)]
+        one, query, key = torch.meshgrid(*places, indexing="ij")
+        shift = one * self.by_sequence + query * self.by_query
+        may = (key + 2 * shift) % 3 != 1
+        may[..., 0] = True  # with a causal mask, too, every query sees a key
+        if self.by_query and n_queries > 1:
+            may[:, -1, 0], may[:, -1, 1] = False, True
+        return may
+
+
+def forms(argument: str) -> list[Form]:
+    """The forms of a mask argument, likeliest first."""
+    shapes = sorted(SHAPES, key=lambda shape: ("pad" in argument) != (shape == "(batch, n_keys)"))
+    meanings = list(MEANINGS)
+    if "bias" in argument:
+        meanings = [meaning for meaning in meanings if "added" in meaning]
+    return [Form(argument, shape, meaning) for meaning in meanings for shape in shapes]
+
+
+@torch.no_grad()
+def influence(subject: Subject, sizes: Sizes, parts: str = "both", **options: Any) -> Tensor:
+    """Which keys have a say: `(batch, n_queries, n_keys)`, whether another token at a place moves an output.
+
+    Args:
+        parts: Of three inputs, whether the `"key"`, the `"value"` or `"both"` change; of one, all do.
+    """
+    tokens, other = subject.draw(sizes), subject.draw(sizes, seed=1)
+    before = subject(tokens, **options)
+    found = []
+    for place in range(tokens[1].size(2)):
+        changed = [tensor.clone() for tensor in tokens]
+        which = {"self": (0,), "cross": (1,), "triple": {"key": (1,), "value": (2,), "both": (1, 2)}[parts]}
+        for index in which[subject.kind]:
+            changed[index][:, :, place] = other[index][:, :, place]
+        moved = subject.moved(subject(changed, **options) - before, before)
+        found.append(moved.any(3).any(1))
+    return torch.stack(found, -1)
+
+
+def others(subject: Subject, table: Tensor) -> Tensor:
+    """A table of queries and keys without the pairs in which a token would ask itself, if it can."""
+    if subject.kind != "self":
+        return torch.ones_like(table)
+    return ~torch.eye(table.size(1), dtype=torch.bool).expand_as(table)
+
+
+class Tried(NamedTuple):
+    """What became of one form.
+
+    Attributes:
+        influence: Who has a say under it.
+        moved: Whether any output is another one than without it.
+        right: Whether what it hides has no say, and all else has.
+        replaces: Whether all else has a say that had none without a mask: the layer's own causal mask is gone.
+    """
+
+    form: Form
+    may: Tensor
+    influence: Tensor
+    moved: bool
+    right: bool
+    replaces: bool
+
+
+def try_form(subject: Subject, form: Form, sizes: Sizes, plain: Tensor) -> Tried | None:
+    """Hide some keys in this form; `None` where it raises an error."""
+    may = form.pattern(subject, sizes)
+    tokens = subject.draw(sizes)
+    options = form.build(may, subject.dtype)
+    try:
+        after, before = subject(tokens, **options), subject(tokens)
+        found = influence(subject, sizes, **options)
+    except Exception:  # whatever somebody's code may raise
+        return None
+    pairs = others(subject, plain)
+    right = bool((found == (plain & may))[pairs].all())
+    replaces = bool((found == may)[pairs].all()) and not right
+    return Tried(form, may, found, bool(subject.moved(after - before, before).any()), right or replaces, replaces)
+
+
+def read_mask(subject: Subject, argument: str, sizes: Sizes, plain: Tensor) -> tuple[Tried | None, list[Tried]]:
+    """The form that works, if any does, and all that ran.
+
+    Args:
+        plain: The influence without a mask.
+    """
+    ran = []
+    for form in forms(argument):
+        tried = try_form(subject, form, sizes, plain)
+        if tried is not None:
+            ran.append(tried)
+            if tried.right:
+                return tried, ran
+    return None, ran

@@ -1,0 +1,222 @@
+"""Somebody's attention behind one way of calling it, which was found by trying."""
+
+import copy
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attention_course.diagnosing.layouts import LAYOUTS, Layout
+from attention_course.diagnosing.signature import Signature, build, read_signature, widths
+
+
+class Sizes(NamedTuple):
+    """How large an input is."""
+
+    batch: int
+    n_queries: int
+    n_keys: int
+
+
+USUAL = Sizes(2, 5, 7)  # no two alike, and none a usual width: what is exchanged shows
+
+
+class CannotCall(ValueError):
+    """No way of calling the attention was found; the message says what was tried."""
+
+
+class Subject:
+    """An attention, called with tokens of shape `(batch, heads, n, d)` whatever its own layout is.
+
+    Attributes:
+        kind: `"self"` (it takes one sequence), `"cross"` (two) or `"triple"` (query, key, value).
+        equal: Whether it takes as many queries as keys only.
+        dtype: float64 where it can be called so, else float32.
+    """
+
+    def __init__(self, attention: Callable, layout: str | None = None):
+        self.attention = build(attention) if isinstance(attention, type) else attention
+        if isinstance(self.attention, nn.Module):
+            self.attention = copy.deepcopy(self.attention).cpu().float().eval()
+        self.signature: Signature = read_signature(self.attention)
+        if not 1 <= len(self.signature.tokens) <= 3:
+            raise CannotCall(
+                "attention: expected a call with one sequence, with two, or with query, key and value, got the "
+                f"arguments {self.signature.all_names}"
+            )
+        self.kind = ("self", "cross", "triple")[len(self.signature.tokens) - 1]
+        self.numpy, self.dtype, self.equal = False, torch.float32, self.kind == "self"
+        self.heads, self.base, self.single = 3, {}, False
+        self._find(layout)
+
+    # Finding out how to call it
+
+    def _find(self, wanted):
+        named = [layout for layout in LAYOUTS if wanted is None or layout.name == wanted]
+        if not named:
+            raise ValueError(f"layout must be one of {[layout.name for layout in LAYOUTS]}, got {wanted!r}")
+        ran, said = [], []
+        for way in self._ways(named):
+            self.layout, self.width, self.numpy, self.equal, self.single = way
+            if self.layout.name == "(n, d)" and any(each[0].name == "(batch, n, d)" for each in ran):
+                continue  # it takes a batch, and mixes it
+            for self.base in self._bases():
+                try:
+                    output = self(self.draw(USUAL))
+                    if output.isfinite().all() and self.stays_apart():
+                        return self._choose((*way, self.base))
+                    ran.append((*way, self.base))
+                except Exception as error:  # whatever somebody's code may raise
+                    said.append(f"{self.layout.name}, width {self.width}: {type(error).__name__}: {error}")
+        if not ran:
+            raise CannotCall(f"attention: no way of calling it was found; the first one failed as {said[0]}"[:400])
+        self._choose(ran[0])
+
+    def _ways(self, layouts):
+        """Layout, width, NumPy or not, as many queries as keys or not, a single query without a dimension or not."""
+        module, alone = isinstance(self.attention, nn.Module), self.kind == "self"
+        for single in (False,) if alone else (False, True):
+            for layout in layouts:
+                if single and layout.name != "(batch, n, d)":
+                    continue
+                for width in widths(self.attention)[:6]:
+                    for numpy in (False,) if module else (False, True):
+                        for equal in (True,) if alone else (False,) if single else (False, True):
+                            yield layout, width, numpy, equal, single
+
+    def _bases(self):
+        """What to give for a mask that must be given, where nothing is to be hidden."""
+        yield {}
+        if self.signature.needs_mask:
+            n_queries, n_keys = (USUAL.n_queries, USUAL.n_keys) if not self.equal else (USUAL.n_queries,) * 2
+            for mask in (torch.ones(n_queries, n_keys).bool(), torch.zeros(n_queries, n_keys)):
+                yield dict.fromkeys(self.signature.masks, mask)
+
+    def _choose(self, way):
+        self.layout, self.width, self.numpy, self.equal, self.single, self.base = way
+        if not self.numpy:
+            for dtype in (torch.float64, torch.float32):
+                self.dtype = dtype
+                try:
+                    if self(self.draw(USUAL)).dtype == dtype:
+                        break
+                except Exception:  # a float32 mask or buffer, say
+                    continue
+
+    @torch.no_grad()
+    def stays_apart(self) -> bool:
+        """Whether another first sequence leaves the others as they are, and another first head the other heads."""
+        tokens = self.draw(USUAL)
+        before = self(tokens)
+        for place in ("batch", "heads"):
+            if not getattr(self.layout, place):
+                continue
+            other = self.draw(USUAL, seed=1)
+            for tensor, new in zip(tokens, other):
+                rest = tensor[1:] if place == "batch" else tensor[:, 1:]
+                (new[1:] if place == "batch" else new[:, 1:]).copy_(rest)
+            moved = (self(other) - before).abs()
+            if self.moved((moved[1:] if place == "batch" else moved[:, 1:]), before).any():
+                return False
+        return True
+
+    # Calling it
+
+    @property
+    def tiny(self) -> float:
+        """What rounding may move, as a share of the largest output."""
+        return 1e-6 if self.dtype == torch.float64 else 1e-4
+
+    def moved(self, difference: Tensor, before: Tensor) -> Tensor:
+        """Where a difference is more than rounding; NaN is."""
+        scale = before.nan_to_num(0, 0, 0).abs().max().clamp_min(1e-6)
+        return difference.nan_to_num(torch.inf, torch.inf, torch.inf).abs() > self.tiny * scale
+
+    def draw(self, sizes: Sizes, seed: int = 0) -> list[Tensor]:
+        """Random query, key and value, `(batch, heads, n, d)`; of a single sequence, three times the same."""
+        generator = torch.Generator().manual_seed(seed)
+        heads = self.heads if self.layout.heads else 1
+        batch = sizes.batch if self.layout.batch else 1
+        n_queries = 1 if self.single else sizes.n_queries
+        n_keys = n_queries if self.equal else sizes.n_keys
+        shapes = [(batch, heads, n, self.width) for n in (n_queries, n_keys, n_keys)]
+        drawn = [torch.randn(shape, generator=generator, dtype=torch.float64).to(self.dtype) for shape in shapes]
+        if self.kind == "cross":
+            drawn[2] = drawn[1]
+        return [drawn[0]] * 3 if self.kind == "self" else drawn
+
+    def arguments(self, tokens: list[Tensor]) -> list[Any]:
+        """The tokens as the attention wants them."""
+        given = [self.layout.put(tensor) for tensor in tokens[: len(self.signature.tokens)]]
+        if self.single:
+            given[0] = given[0][:, 0]
+        return [tensor.detach().numpy() for tensor in given] if self.numpy else given
+
+    def fresh(self) -> Callable:
+        """A copy that nobody has called yet, in the subject's precision."""
+        if isinstance(self.attention, nn.Module):
+            return copy.deepcopy(self.attention).to(self.dtype)
+        return self.attention
+
+    def raw(self, tokens: list[Tensor], attention: Callable | None = None, seed: int = 0, **options: Any) -> Any:
+        """What the attention itself returns, with chance seeded."""
+        if self.numpy:
+            options = {name: each.numpy() if isinstance(each, Tensor) else each for name, each in options.items()}
+        given = {**self.signature.numbers, **self._base_for(tokens), **options}
+        with torch.random.fork_rng(devices=[]), np.errstate(all="ignore"):
+            torch.manual_seed(seed)
+            return (attention or self.fresh())(*self.arguments(tokens), **given)
+
+    def _base_for(self, tokens):
+        n_queries, n_keys = tokens[0].size(2), tokens[1].size(2)
+        fitted = {}
+        for name, mask in self.base.items():
+            fitted[name] = torch.full((n_queries, n_keys), mask.flatten()[0].item(), dtype=mask.dtype)
+        return {name: mask.to(self.dtype) if mask.is_floating_point() else mask for name, mask in fitted.items()}
+
+    def __call__(self, tokens: list[Tensor], attention: Callable | None = None, **options: Any) -> Tensor:
+        """The output, `(batch, heads, n_queries, d)`."""
+        # What is written into a mask must not reach the next call.
+        options = {name: each.clone() if isinstance(each, Tensor) else each for name, each in options.items()}
+        return self.output(self.raw(tokens, attention, **options), tokens)
+
+    def output(self, result: Any, tokens: list[Tensor]) -> Tensor:
+        """Of what was returned, the tensor that is shaped like the query."""
+        asked, n_keys = tokens[0], tokens[1].size(2)
+        fitting = []
+        for tensor in self.tensors(result):
+            if self.single and tensor.dim() == 2:
+                tensor = tensor[:, None]
+            if tensor.dim() == self.layout.dim and tensor.is_floating_point():
+                taken = self.layout.take(tensor)
+                if taken.shape[:3] == asked.shape[:3]:
+                    fitting.append(taken)
+        likely = [each for each in fitting if each.size(3) == self.width]
+        likely += [each for each in fitting if each.size(3) != n_keys]
+        if likely or fitting:
+            return (likely or fitting)[0]
+        shapes = [tuple(tensor.shape) for tensor in self.tensors(result)]
+        raise ValueError(f"nothing that was returned has a row for each query: {shapes}")
+
+    def weights(self, result: Any, tokens: list[Tensor]) -> Tensor | None:
+        """Of what was returned, the tensor that has a number for each query and key, if there is one."""
+        wanted = (tokens[0].size(2), tokens[1].size(2))
+        fitting = (tensor for tensor in self.tensors(result) if tensor.dim() > 1 and tensor.shape[-2:] == wanted)
+        return next(fitting, None)
+
+    def tensors(self, result: Any) -> list[Tensor]:
+        """The tensors in what was returned, in order; of a function of NumPy arrays, its arrays."""
+        if isinstance(result, np.ndarray if self.numpy else Tensor):
+            return [torch.as_tensor(result)]
+        if isinstance(result, dict):
+            result = list(result.values())
+        return [tensor for each in result for tensor in self.tensors(each)] if isinstance(result, list | tuple) else []
+
+    @property
+    def of_pytorch(self) -> bool:
+        """Whether it is PyTorch's own: what that does is documented, and worth a note."""
+        attention = getattr(self.attention, "func", self.attention)  # of a partial
+        return attention is F.scaled_dot_product_attention or type(attention).__module__.startswith("torch.")

@@ -1,0 +1,1016 @@
+"""Right implementations of attention in many styles: none of them is to be called ill."""
+
+import functools
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+import attention_course
+from attention_course.efficient.flash import flash_attention
+from attention_course.efficient.linear import linear_attention
+from attention_course.transformer import Block
+
+# Functions of queries, keys and values
+
+
+def matmul_attention(query, key, value):
+    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
+    return torch.matmul(F.softmax(scores, dim=-1), value)
+
+
+def einsum_attention(q, k, v):
+    scores = torch.einsum("bhid,bhjd->bhij", q, k) * q.shape[-1] ** -0.5
+    weights = scores.softmax(dim=-1)
+    return torch.einsum("bhij,bhjd->bhid", weights, v), weights
+
+
+def fills_where_true(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    return weights @ v, weights
+
+
+def annotated_attention(query, key, value, mask=None, dropout=None):
+    d_k = query.size(-1)
+    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(d_k)
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
+    p_attn = scores.softmax(dim=-1)
+    if dropout is not None:
+        p_attn = dropout(p_attn)
+    return torch.matmul(p_attn, value), p_attn
+
+
+def minus_a_billion(q, k, v, mask=None):
+    scores = (q @ k.mT).float() * q.size(-1) ** -0.5  # in float32, which holds a billion
+    if mask is not None:
+        scores = torch.where(mask.bool(), scores, -1e9)
+    return scores.softmax(-1).to(v.dtype) @ v
+
+
+def adds_its_mask(query, key, value, attn_mask=None):
+    scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
+    if attn_mask is not None:  # 0 or -inf
+        scores = scores + attn_mask.clamp(min=torch.finfo(scores.dtype).min / 2).to(scores.dtype)
+    weights = torch.softmax(scores, dim=-1)
+    return torch.matmul(weights, value), weights
+
+
+def ones_and_zeros(query, key, value, mask=None):
+    scores = torch.matmul(query, key.transpose(-1, -2)) / math.sqrt(key.size(-1))
+    if mask is not None:  # 1 where a query may look, 0 where not; as a number, not a boolean
+        scores = scores + (1.0 - mask.to(scores.dtype)) * (torch.finfo(scores.dtype).min / 2)
+    return scores.softmax(-1) @ value
+
+
+def strict_about_booleans(q, k, v, mask=None):
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean, got {mask.dtype}")
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    if mask is not None:
+        weights = weights * mask
+    return weights @ v, weights
+
+
+def weights_first(q, k, v, mask=None):
+    logits = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])
+    if mask is not None:
+        logits = torch.where(mask, logits, torch.finfo(logits.dtype).min)
+    weights = torch.softmax(logits, -1)
+    return weights, weights @ v
+
+
+def as_dict(queries, keys, values):
+    weights = F.softmax(queries @ keys.transpose(-2, -1) / math.sqrt(queries.size(-1)), dim=-1)
+    return {"output": weights @ values, "attention_weights": weights}
+
+
+class Attended(NamedTuple):
+    context: Tensor
+    weights: Tensor
+
+
+def as_named_tuple(Q, K, V):
+    weights = (Q @ K.mT).div(K.size(-1) ** 0.5).softmax(-1)
+    return Attended(context=weights @ V, weights=weights)
+
+
+def loops(query, key, value):
+    """On (n, d): each query by itself, each key by itself."""
+    rows = []
+    for q in query:
+        scores = [q.dot(k) / math.sqrt(len(q)) for k in key]
+        largest = max(score.item() for score in scores)
+        exponentials = [torch.exp(score - largest) for score in scores]
+        total = sum(exponentials)
+        rows.append(sum(e / total * v for e, v in zip(exponentials, value, strict=True)))
+    return torch.stack(rows)
+
+
+def two_dimensional(Q, K, V):
+    scores = Q @ K.T / Q.shape[1] ** 0.5
+    A = torch.softmax(scores, dim=1)
+    return A @ V, A
+
+
+def with_baddbmm(query, key, value, mask=None):
+    """On (batch * heads, n, d); an additive mask, 0 or very negative."""
+    n_batch, n_queries, d = query.shape
+    if mask is None:
+        mask = query.new_zeros(1)
+    mask = mask.clamp(min=torch.finfo(query.dtype).min / 2).to(query.dtype)
+    start = mask.expand(n_batch, n_queries, key.size(1))
+    scores = torch.baddbmm(start, query, key.transpose(1, 2), alpha=1 / math.sqrt(d))
+    return torch.bmm(scores.softmax(dim=-1), value)
+
+
+def exponentials_times_mask(q, k, v, mask=None):
+    """By hand: what is hidden gets an exponential of 0, and an empty row a sum of 1."""
+    scores = torch.einsum("...id,...jd->...ij", q, k) / math.sqrt(q.size(-1))
+    seen = torch.ones_like(scores) if mask is None else mask.to(scores.dtype).expand_as(scores)
+    scores = scores.masked_fill(seen == 0, torch.finfo(scores.dtype).min)
+    scores = scores - scores.amax(-1, keepdim=True).detach()
+    exponentials = scores.exp() * seen
+    total = exponentials.sum(-1, keepdim=True)
+    weights = exponentials / total.masked_fill(total == 0, 1.0)
+    return torch.einsum("...ij,...jd->...id", weights.to(v.dtype), v), weights
+
+
+def keys_down_queries_across(q, k, v):
+    """The scores transposed, and so the softmax: each column is one query's."""
+    scores = torch.bmm(k, q.transpose(1, 2)) / math.sqrt(q.size(2))  # (batch, n_keys, n_queries)
+    return torch.bmm(scores.softmax(dim=1).transpose(1, 2), v)
+
+
+def padded_keys(q, k, v, key_padding_mask=None):
+    """On (batch, heads, n, d); `key_padding_mask` is (batch, n_keys) and true at padding."""
+    seen = None if key_padding_mask is None else ~key_padding_mask[:, None, None, :]
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+
+
+def online_softmax(q, k, v, mask=None, tile=4):
+    largest = torch.full_like(q[..., :1], torch.finfo(q.dtype).min)
+    total, output = torch.zeros_like(largest), torch.zeros_like(q[..., :1] * v[..., :1, :])
+    for start in range(0, k.size(-2), tile):
+        here = slice(start, start + tile)
+        scores = (q * q.size(-1) ** -0.5) @ k[..., here, :].transpose(-2, -1)
+        seen = torch.ones_like(scores, dtype=torch.bool)
+        if mask is not None:
+            seen = (mask if mask.size(-1) == 1 else mask[..., here]).expand_as(scores)
+        scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
+        highest = torch.maximum(largest, scores.detach().amax(-1, keepdim=True))
+        shrink, part = (largest - highest).exp(), (scores - highest).exp() * seen
+        total = total * shrink + part.sum(-1, keepdim=True)
+        output = output * shrink + part.to(v.dtype) @ v[..., here, :]
+        largest = highest
+    return (output / total.masked_fill(total == 0, 1.0)).to(v.dtype)
+
+
+def in_log_space(query, key, value, mask=None):
+    """Also returns each query's log of the sum of exponentials, as a backward pass would want it."""
+    scores = (query @ key.transpose(-1, -2)).float() / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    log_sum = scores.logsumexp(-1, keepdim=True)
+    weights = (scores - log_sum).exp()
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)
+    return weights.to(value.dtype) @ value, log_sum.squeeze(-1)
+
+
+def softmax_in_float32(q, k, v, scale=None):
+    scale = 1 / math.sqrt(q.size(-1)) if scale is None else scale
+    scores = torch.matmul(q, k.transpose(2, 3)) * scale
+    weights = F.softmax(scores, dim=-1, dtype=torch.float32).to(q.dtype)
+    return torch.matmul(weights, v), weights
+
+
+def heads_third(q, k, v, causal=False):
+    """On (batch, n, heads, d_head)."""
+    scores = torch.einsum("bihd,bjhd->bhij", q, k) / math.sqrt(q.size(-1))
+    if causal:
+        later = torch.ones(q.size(1), k.size(1), dtype=torch.bool, device=q.device).triu(1)
+        scores = scores.masked_fill(later, -torch.inf)
+    return torch.einsum("bhij,bjhd->bihd", scores.softmax(-1), v)
+
+
+def sequence_first(q, k, v):
+    """On (n, batch, d)."""
+    scores = torch.einsum("ibd,jbd->bij", q, k) / math.sqrt(q.size(2))
+    weights = scores.softmax(2)
+    return torch.einsum("bij,jbd->ibd", weights, v), weights
+
+
+def numpy_attention(Q, K, V):
+    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
+    scores = scores - scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores)
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    return weights @ V
+
+
+def numpy_with_mask(query, key, value, mask=None):
+    scores = np.einsum("...id,...jd->...ij", query, key) / query.shape[-1] ** 0.5
+    if mask is not None:  # true = may attend
+        scores = np.where(mask, scores, -1e30)
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = exponentials / exponentials.sum(-1, keepdims=True)
+    return np.einsum("...ij,...jd->...id", weights, value), weights
+
+
+def numpy_by_rows(queries, keys, values):
+    """On (n, d)."""
+    output = np.zeros((len(queries), values.shape[1]))
+    for i, query in enumerate(queries):
+        scores = keys @ query / np.sqrt(len(query))
+        weights = np.exp(scores - scores.max())
+        output[i] = weights @ values / weights.sum()
+    return output
+
+
+def t5_attention(query, key, value, position_bias=None):
+    """T5 does not scale: its weights start small instead."""
+    scores = torch.matmul(query, key.transpose(3, 2))
+    if position_bias is not None:
+        scores = scores + position_bias
+    weights = F.softmax(scores.float(), dim=-1).type_as(scores)
+    return torch.matmul(weights.to(value.dtype), value)
+
+
+def cosine_attention(q, k, v, temperature=0.1):
+    q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
+    weights = (q @ k.transpose(-2, -1) / temperature).softmax(-1)
+    return weights.to(v.dtype) @ v, weights
+
+
+def causal_attention(q, k, v):
+    n = q.size(-2)
+    seen = torch.tril(torch.ones(n, n, device=q.device)).bool()
+    scores = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).masked_fill(~seen, float("-inf"))
+    return scores.softmax(-1) @ v
+
+
+def with_flags(query, key, value, *, mask=None, is_causal=False, return_weights=False):
+    scores = torch.einsum("...qd,...kd->...qk", query, key).mul(query.size(-1) ** -0.5)
+    hidden = torch.zeros_like(scores, dtype=torch.bool)
+    if mask is not None:
+        hidden = hidden | ~mask
+    if is_causal:
+        hidden = hidden | torch.ones_like(hidden).triu(1)
+    weights = scores.masked_fill(hidden, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(hidden, 0)
+    output = torch.einsum("...qk,...kd->...qd", weights.to(value.dtype), value)
+    return (output, weights) if return_weights else output
+
+
+@torch.vmap
+@torch.vmap
+def vmapped(query, key, value):
+    """Written for one head, mapped over batch and heads."""
+    return torch.softmax(query @ key.T / query.shape[-1] ** 0.5, -1) @ value
+
+
+def by_lengths(queries, keys, values, valid_lens=None):
+    """On (batch, n, d); `valid_lens` (batch,) says how many keys are words."""
+    scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
+    if valid_lens is not None:
+        places = torch.arange(keys.size(1), device=keys.device)
+        scores = scores.masked_fill(places >= valid_lens[:, None, None], torch.finfo(scores.dtype).min)
+    return torch.bmm(scores.softmax(-1), values)
+
+
+class JustCallable:
+    """No module; it keeps the weights of its last call."""
+
+    def __init__(self):
+        self.weights = None
+
+    def __call__(self, q, k, v):
+        self.weights = (q * q.size(-1) ** -0.5 @ k.transpose(-2, -1)).softmax(-1)
+        return self.weights @ v
+
+
+# Modules: self-attention
+
+
+class OneHead(nn.Module):
+    def __init__(self, d_model=32):
+        super().__init__()
+        self.W_q = nn.Linear(d_model, d_model, bias=False)
+        self.W_k = nn.Linear(d_model, d_model, bias=False)
+        self.W_v = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x):
+        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
+        weights = torch.softmax(q @ k.transpose(1, 2) / q.size(-1) ** 0.5, dim=-1)
+        return weights @ v
+
+
+class CausalHead(nn.Module):
+    """One head of a small GPT: narrower than the tokens, with a triangle for at most 64 of them."""
+
+    def __init__(self, n_embd=32, head_size=8, block_size=64, dropout=0.2):
+        super().__init__()
+        self.key = nn.Linear(n_embd, head_size, bias=False)
+        self.query = nn.Linear(n_embd, head_size, bias=False)
+        self.value = nn.Linear(n_embd, head_size, bias=False)
+        self.register_buffer("tril", torch.tril(torch.ones(block_size, block_size)))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        k, q = self.key(x), self.query(x)
+        wei = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5
+        wei = wei.masked_fill(self.tril[:T, :T] == 0, float("-inf"))
+        wei = self.dropout(F.softmax(wei, dim=-1))
+        return wei @ self.value(x)
+
+
+class ListOfHeads(nn.Module):
+    def __init__(self, n_embd=32, n_heads=4):
+        super().__init__()
+        self.heads = nn.ModuleList(CausalHead(n_embd, n_embd // n_heads, 128, 0.0) for _ in range(n_heads))
+        self.proj = nn.Linear(n_embd, n_embd)
+
+    def forward(self, x):
+        return self.proj(torch.cat([head(x) for head in self.heads], dim=-1))
+
+
+class FusedCausal(nn.Module):
+    """As in nanoGPT: one projection for queries, keys and values, and a triangle in a buffer."""
+
+    def __init__(self, n_embd=32, n_head=4, block_size=128, dropout=0.1):
+        super().__init__()
+        self.c_attn = nn.Linear(n_embd, 3 * n_embd)
+        self.c_proj = nn.Linear(n_embd, n_embd)
+        self.attn_dropout, self.resid_dropout = nn.Dropout(dropout), nn.Dropout(dropout)
+        self.n_head, self.n_embd = n_head, n_embd
+        triangle = torch.tril(torch.ones(block_size, block_size)).view(1, 1, block_size, block_size)
+        self.register_buffer("bias", triangle, persistent=False)
+
+    def forward(self, x):
+        B, T, C = x.size()
+        q, k, v = self.c_attn(x).split(self.n_embd, dim=2)
+        q, k, v = (t.view(B, T, self.n_head, C // self.n_head).transpose(1, 2) for t in (q, k, v))
+        att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
+        att = att.masked_fill(self.bias[:, :, :T, :T] == 0, float("-inf"))
+        y = self.attn_dropout(F.softmax(att, dim=-1)) @ v
+        y = y.transpose(1, 2).contiguous().view(B, T, C)
+        return self.resid_dropout(self.c_proj(y))
+
+
+class VisionStyle(nn.Module):
+    def __init__(self, dim=32, num_heads=8, qkv_bias=False):
+        super().__init__()
+        self.num_heads, self.scale = num_heads, (dim // num_heads) ** -0.5
+        self.qkv = nn.Linear(dim, dim * 3, bias=qkv_bias)
+        self.proj = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        B, N, C = x.shape
+        qkv = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        q, k, v = qkv.unbind(0)
+        attn = ((q * self.scale) @ k.transpose(-2, -1)).softmax(dim=-1)
+        return self.proj((attn @ v).transpose(1, 2).reshape(B, N, C))
+
+
+class IsCausal(nn.Module):
+    def __init__(self, d_model=64, n_heads=8):
+        super().__init__()
+        self.n_heads = n_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x):
+        heads = [t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, dim=-1)]
+        output = F.scaled_dot_product_attention(*heads, is_causal=True)
+        return self.out(output.transpose(1, 2).flatten(2))
+
+
+class RawParameters(nn.Module):
+    """One tensor (heads, d_model, d_head) for each projection, and no biases."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__()
+        d_head = d_model // n_heads
+        self.W_Q, self.W_K, self.W_V = (
+            nn.Parameter(torch.randn(n_heads, d_model, d_head) / math.sqrt(d_model)) for _ in range(3)
+        )
+        self.W_O = nn.Parameter(torch.randn(n_heads, d_head, d_model) / math.sqrt(d_model))
+
+    def forward(self, x):
+        q = torch.einsum("bnm,hmd->bhnd", x, self.W_Q)
+        k = torch.einsum("bnm,hmd->bhnd", x, self.W_K)
+        v = torch.einsum("bnm,hmd->bhnd", x, self.W_V)
+        pattern = (torch.einsum("bhid,bhjd->bhij", q, k) / math.sqrt(q.size(-1))).softmax(-1)
+        heads = torch.einsum("bhij,bhjd->bhid", pattern, v)
+        return torch.einsum("bhnd,hdm->bnm", heads, self.W_O), pattern
+
+
+class SelfAttentionWithMask(nn.Module):
+    """`mask` (n, n) or (batch, n, n): true or 1 = may attend."""
+
+    def __init__(self, d_model=32, n_heads=2):
+        super().__init__()
+        self.h, self.d_k = n_heads, d_model // n_heads
+        self.q_linear, self.k_linear, self.v_linear = (nn.Linear(d_model, d_model) for _ in range(3))
+        self.out = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        bs = x.size(0)
+        q = self.q_linear(x).view(bs, -1, self.h, self.d_k).transpose(1, 2)
+        k = self.k_linear(x).view(bs, -1, self.h, self.d_k).transpose(1, 2)
+        v = self.v_linear(x).view(bs, -1, self.h, self.d_k).transpose(1, 2)
+        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(self.d_k)
+        if mask is not None:
+            mask = mask.unsqueeze(-3)  # the same for all heads
+            scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
+        joined = torch.matmul(scores.softmax(-1), v).transpose(1, 2).reshape(bs, -1, self.h * self.d_k)
+        return self.out(joined)
+
+
+class PaddingOnly(nn.Module):
+    """`mask` (batch, n): 1 at words, 0 at padding, as tokenizers give it."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query, self.key, self.value = (nn.Linear(d_model, d_model) for _ in range(3))
+
+    def split(self, tokens):
+        return tokens.unflatten(-1, (self.n_heads, -1)).permute(0, 2, 1, 3)
+
+    def forward(self, hidden_states, attention_mask=None):
+        q, k, v = (self.split(p(hidden_states)) for p in (self.query, self.key, self.value))
+        scores = q @ k.mT / q.size(-1) ** 0.5
+        if attention_mask is not None:
+            padding = attention_mask[:, None, None, :] == 0
+            scores = scores.masked_fill(padding, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-1)
+        return (weights.to(v.dtype) @ v).permute(0, 2, 1, 3).flatten(2), weights
+
+
+class TwoMasks(nn.Module):
+    """PyTorch's two masks, both true where a key is hidden; weights averaged over the heads."""
+
+    def __init__(self, embed_dim=32, num_heads=4):
+        super().__init__()
+        self.num_heads = num_heads
+        self.in_proj, self.out_proj = nn.Linear(embed_dim, 3 * embed_dim), nn.Linear(embed_dim, embed_dim)
+
+    def forward(self, x, attn_mask=None, key_padding_mask=None):
+        B, N, D = x.shape
+        q, k, v = self.in_proj(x).view(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        hidden = torch.zeros(B, 1, N, N, dtype=torch.bool, device=x.device)
+        if attn_mask is not None:
+            hidden = hidden | attn_mask
+        if key_padding_mask is not None:
+            hidden = hidden | key_padding_mask[:, None, None]
+        scores = q @ k.transpose(-2, -1) / math.sqrt(D // self.num_heads)
+        weights = scores.masked_fill(hidden, torch.finfo(scores.dtype).min).softmax(-1)
+        weights = weights.masked_fill(hidden, 0.0)
+        output = (weights.to(v.dtype) @ v).transpose(1, 2).reshape(B, N, D)
+        return self.out_proj(output), weights.mean(1)
+
+
+class GroupedHeads(nn.Module):
+    """Eight heads of queries, two of keys and values; with one, multi-query attention."""
+
+    def __init__(self, d_model=64, n_heads=8, n_kv_heads=2):
+        super().__init__()
+        self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_model // n_heads
+        self.wq = nn.Linear(d_model, d_model, bias=False)
+        self.wk = nn.Linear(d_model, n_kv_heads * self.d_head, bias=False)
+        self.wv = nn.Linear(d_model, n_kv_heads * self.d_head, bias=False)
+        self.wo = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x):
+        B, N, _ = x.shape
+        q = self.wq(x).view(B, N, self.n_heads, self.d_head).transpose(1, 2)
+        k = self.wk(x).view(B, N, self.n_kv_heads, self.d_head).transpose(1, 2)
+        v = self.wv(x).view(B, N, self.n_kv_heads, self.d_head).transpose(1, 2)
+        k = k.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
+        v = v.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
+        return self.wo(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(B, N, -1))
+
+
+class MultiQuery(nn.Module):
+    """One head of keys and values, read by all queries as they lie: (batch, n, heads, d_head)."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__()
+        self.n_heads, d_head = n_heads, d_model // n_heads
+        self.to_q, self.to_kv = nn.Linear(d_model, d_model), nn.Linear(d_model, 2 * d_head)
+        self.to_out = nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        q = self.to_q(x).unflatten(-1, (self.n_heads, -1))
+        k, v = self.to_kv(x).chunk(2, dim=-1)
+        weights = (torch.einsum("bihd,bjd->bhij", q, k) / q.size(-1) ** 0.5).softmax(-1)
+        return self.to_out(torch.einsum("bhij,bjd->bihd", weights.to(v.dtype), v).flatten(2))
+
+
+class Heads(nn.Module):
+    """What the following modules share: projections, and splitting into heads and joining them."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_model // n_heads
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def split(self, x):
+        return (
+            projection(x).view(*x.shape[:2], self.n_heads, self.d_head).transpose(1, 2)
+            for projection in (self.q_proj, self.k_proj, self.v_proj)
+        )
+
+    def join(self, heads):
+        return self.o_proj(heads.transpose(1, 2).flatten(2))
+
+
+def angles(n, d_head, device):
+    frequencies = 10000.0 ** (-torch.arange(0, d_head, 2, device=device).float() / d_head)
+    return torch.outer(torch.arange(n, device=device).float(), frequencies)  # (n, d_head / 2)
+
+
+class RotatesNeighbours(Heads):
+    """Features 0 and 1 are a pair, 2 and 3 the next: as complex numbers."""
+
+    def rotate(self, x):
+        turn = torch.polar(torch.ones(()), angles(x.size(-2), x.size(-1), x.device))
+        pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
+        return torch.view_as_real(pairs * turn).flatten(-2).type_as(x)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        return self.join(F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, is_causal=True))
+
+
+class RotatesHalves(Heads):
+    """Feature i and feature i + d_head / 2 are a pair."""
+
+    def rotate(self, x):
+        angle = angles(x.size(-2), x.size(-1), x.device).repeat(1, 2)
+        first, second = x.chunk(2, dim=-1)
+        turned = torch.cat((-second, first), dim=-1)
+        return x * angle.cos().to(x.dtype) + turned * angle.sin().to(x.dtype)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        scores = self.rotate(q) @ self.rotate(k).transpose(-2, -1) / math.sqrt(self.d_head)
+        return self.join(scores.softmax(-1).to(v.dtype) @ v)
+
+
+class Alibi(Heads):
+    def forward(self, x):
+        q, k, v = self.split(x)
+        place = torch.arange(x.size(1), device=x.device)
+        distance = place[:, None] - place  # above 0 for earlier keys
+        slopes = 2.0 ** -torch.arange(1, self.n_heads + 1, device=x.device)
+        bias = (-slopes[:, None, None] * distance).masked_fill(distance < 0, -torch.inf)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head) + bias
+        return self.join(scores.softmax(-1).to(v.dtype) @ v)
+
+
+class RelativeBias(Heads):
+    """A learned number for each head and distance; farther than 16 counts as 16."""
+
+    def __init__(self, d_model=32, n_heads=4, farthest=16):
+        super().__init__(d_model, n_heads)
+        self.farthest = farthest
+        self.relative = nn.Embedding(2 * farthest + 1, n_heads)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        place = torch.arange(x.size(1), device=x.device)
+        distance = (place - place[:, None]).clamp(-self.farthest, self.farthest) + self.farthest
+        bias = self.relative(distance).permute(2, 0, 1)
+        weights = (q @ k.transpose(-2, -1) / math.sqrt(self.d_head) + bias).softmax(-1)
+        return self.join(weights.to(v.dtype) @ v), weights
+
+
+class LearnedPositions(Heads):
+    def __init__(self, d_model=32, n_heads=4, max_len=128):
+        super().__init__(d_model, n_heads)
+        self.positions = nn.Parameter(0.5 * torch.randn(1, max_len, d_model))
+
+    def forward(self, x):
+        q, k, v = self.split(x + self.positions[:, : x.size(1)])
+        return self.join(F.scaled_dot_product_attention(q, k, v))
+
+
+class SlidingWindow(Heads):
+    """A token sees itself and the three before it."""
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        place = torch.arange(x.size(1), device=x.device)
+        back = place[:, None] - place
+        seen = (back >= 0) & (back < 4)
+        scores = (q @ k.transpose(-2, -1) / self.d_head**0.5).masked_fill(~seen, float("-inf"))
+        weights = scores.softmax(-1)
+        return self.join(weights.to(v.dtype) @ v), weights
+
+
+class NormedQueries(Heads):
+    """Queries and keys of length 1, and a learned temperature for each head instead of a scale."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__(d_model, n_heads)
+        self.log_scale = nn.Parameter(torch.full((n_heads, 1, 1), math.log(10.0)))
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        scores = F.normalize(q, dim=-1) @ F.normalize(k, dim=-1).transpose(-2, -1)
+        weights = (scores * self.log_scale.exp()).softmax(-1)
+        return self.join(weights.to(v.dtype) @ v)
+
+
+class RootMeanSquareNormed(Heads):
+    """QK-norm as in recent language models, then the usual scale."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__(d_model, n_heads)
+        self.q_norm, self.k_norm = nn.RMSNorm(self.d_head), nn.RMSNorm(self.d_head)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        q, k = self.q_norm(q).to(v.dtype), self.k_norm(k).to(v.dtype)
+        return self.join(F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+
+class Temperature(nn.Module):
+    """One head without projections, whose temperature is learned."""
+
+    def __init__(self, d_model=32):
+        super().__init__()
+        self.temperature = nn.Parameter(torch.tensor(float(d_model) ** 0.5))
+
+    def forward(self, query, key, value):
+        weights = (torch.bmm(query, key.transpose(1, 2)) / self.temperature).softmax(2)
+        return torch.bmm(weights, value), weights
+
+
+class SequenceFirst(Heads):
+    """On (n, batch, d_model), with heads beside the batch, as fairseq did."""
+
+    def forward(self, x):
+        n, batch, d_model = x.shape
+        q, k, v = (
+            p(x).contiguous().view(n, batch * self.n_heads, self.d_head).transpose(0, 1)
+            for p in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        weights = torch.bmm(q * self.d_head**-0.5, k.transpose(1, 2)).softmax(-1)
+        output = torch.bmm(weights.to(v.dtype), v).transpose(0, 1).reshape(n, batch, d_model)
+        return self.o_proj(output), weights.view(batch, self.n_heads, n, n)
+
+
+class WithDropout(Heads):
+    def forward(self, x):
+        q, k, v = self.split(x)
+        return self.join(F.scaled_dot_product_attention(q, k, v, dropout_p=0.3 if self.training else 0.0))
+
+
+class Residual(Heads):
+    """As first published: the tokens added, then the norm."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__(d_model, n_heads)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        weights = (q @ k.transpose(-2, -1) / math.sqrt(self.d_head)).softmax(-1)
+        return self.norm(x + self.join(weights.to(v.dtype) @ v))
+
+
+class PreNormBlock(nn.Module):
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__()
+        self.ln_1, self.attn = nn.LayerNorm(d_model), FusedCausal(d_model, n_heads)
+        self.ln_2 = nn.LayerNorm(d_model)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
+
+    def forward(self, x):
+        x = x + self.attn(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+
+
+class Gated(Heads):
+    """Each head's output times a gate that the token opens."""
+
+    def __init__(self, d_model=24, n_heads=2):
+        super().__init__(d_model, n_heads)
+        self.gate = nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        heads = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        return self.o_proj(heads * self.gate(x).sigmoid())
+
+
+# Modules: caches
+
+
+class PastAndPresent(Heads):
+    """`past` is None or the earlier tokens' keys and values; `present` is what to hand in next time."""
+
+    def forward(self, x, past=None):
+        q, k, v = self.split(x)
+        if past is not None:
+            k, v = torch.cat((past[0], k), dim=2), torch.cat((past[1], v), dim=2)
+        n_queries, n_keys = q.size(2), k.size(2)
+        seen = torch.ones(n_queries, n_keys, dtype=torch.bool, device=x.device).tril(n_keys - n_queries)
+        scores = (q @ k.transpose(-2, -1) / math.sqrt(self.d_head)).masked_fill(~seen, float("-inf"))
+        return self.join(scores.softmax(-1).to(v.dtype) @ v), (k, v)
+
+
+class Remembers(Heads):
+    """Appends what it is given to what it was given since the last `reset()`."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__(d_model, n_heads)
+        self.reset()
+
+    def reset(self):
+        self.keys = self.values = None
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        if self.keys is not None:
+            k, v = torch.cat((self.keys, k), dim=2), torch.cat((self.values, v), dim=2)
+        self.keys, self.values = k.detach(), v.detach()
+        seen = torch.ones(q.size(2), k.size(2), dtype=torch.bool, device=x.device).tril(k.size(2) - q.size(2))
+        return self.join(F.scaled_dot_product_attention(q, k, v, attn_mask=seen))
+
+
+class RemembersIfAsked(Remembers):
+    def forward(self, x, use_cache=False):
+        if use_cache:
+            return super().forward(x)
+        q, k, v = self.split(x)
+        return self.join(F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
+
+# Modules: queries here, keys and values there
+
+
+class Annotated(nn.Module):
+    """As in The Annotated Transformer; `mask` (batch, 1 or n, n), 0 where hidden."""
+
+    def __init__(self, h=4, d_model=32, dropout=0.1):
+        super().__init__()
+        self.d_k, self.h, self.attn = d_model // h, h, None
+        self.linears = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
+        self.dropout = nn.Dropout(p=dropout)
+
+    def forward(self, query, key, value, mask=None):
+        if mask is not None:
+            mask = mask.unsqueeze(1)
+        nbatches = query.size(0)
+        query, key, value = (
+            linear(x).view(nbatches, -1, self.h, self.d_k).transpose(1, 2)
+            for linear, x in zip(self.linears[:3], (query, key, value), strict=True)
+        )
+        x, self.attn = annotated_attention(query, key, value, mask=mask, dropout=self.dropout)
+        return self.linears[-1](x.transpose(1, 2).contiguous().view(nbatches, -1, self.h * self.d_k))
+
+
+class Cross(nn.Module):
+    """Keys and values in one projection of the context; `context_mask` (batch, n), true at words."""
+
+    def __init__(self, dim=32, heads=4, dim_head=16):
+        super().__init__()
+        self.heads, self.norm = heads, nn.LayerNorm(dim)
+        self.to_q = nn.Linear(dim, heads * dim_head, bias=False)
+        self.to_kv = nn.Linear(dim, 2 * heads * dim_head, bias=False)
+        self.to_out = nn.Linear(heads * dim_head, dim)
+
+    def forward(self, x, context, context_mask=None):
+        q, (k, v) = self.to_q(self.norm(x)), self.to_kv(context).chunk(2, dim=-1)
+        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in (q, k, v))
+        sim = torch.einsum("bhid,bhjd->bhij", q, k) * q.size(-1) ** -0.5
+        if context_mask is not None:
+            sim = sim.masked_fill(~context_mask[:, None, None, :], -torch.finfo(sim.dtype).max)
+        out = torch.einsum("bhij,bhjd->bhid", sim.softmax(dim=-1).to(v.dtype), v)
+        return self.to_out(out.transpose(1, 2).flatten(2))
+
+
+class Bahdanau(nn.Module):
+    """All the decoder's states at once, as queries; `mask` true = may attend."""
+
+    def __init__(self, d_query=32, d_key=32, d_hidden=16):
+        super().__init__()
+        self.W_q, self.W_k = nn.Linear(d_query, d_hidden, bias=False), nn.Linear(d_key, d_hidden, bias=False)
+        self.w_v = nn.Linear(d_hidden, 1, bias=False)
+
+    def forward(self, queries, keys, values, mask=None):
+        features = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
+        scores = self.w_v(features).squeeze(-1)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(-1)
+        return torch.bmm(weights.to(values.dtype), values), weights
+
+
+class BahdanauStep(nn.Module):
+    """One state of the decoder (batch, d) against all of the encoder's (batch, n, d)."""
+
+    def __init__(self, hidden_size=32):
+        super().__init__()
+        self.Wa, self.Ua = nn.Linear(hidden_size, hidden_size), nn.Linear(hidden_size, hidden_size)
+        self.Va = nn.Linear(hidden_size, 1)
+
+    def forward(self, hidden, encoder_outputs):
+        energy = self.Va(torch.tanh(self.Wa(hidden).unsqueeze(1) + self.Ua(encoder_outputs)))
+        weights = F.softmax(energy.squeeze(2), dim=1)
+        context = torch.bmm(weights.unsqueeze(1).to(encoder_outputs.dtype), encoder_outputs)
+        return context.squeeze(1), weights
+
+
+class LuongDot(nn.Module):
+    """The dot product without a scale, as Luong defined it; the context and the state make the output."""
+
+    def __init__(self, hidden_size=32):
+        super().__init__()
+        self.combine = nn.Linear(2 * hidden_size, hidden_size)
+
+    def forward(self, decoder_states, encoder_outputs):
+        weights = F.softmax(decoder_states @ encoder_outputs.transpose(1, 2), dim=-1)
+        context = weights.to(encoder_outputs.dtype) @ encoder_outputs
+        return torch.tanh(self.combine(torch.cat((context, decoder_states), dim=-1))), weights
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, cross-attention, feed-forward; the tokens are added to each."""
+
+    def __init__(self, d_model=32, n_heads=4):
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
+        self.own, self.cross = FusedCausal(d_model, n_heads), Annotated(n_heads, d_model)
+        self.ff = nn.Sequential(nn.Linear(d_model, 2 * d_model), nn.ReLU(), nn.Linear(2 * d_model, d_model))
+
+    def forward(self, x, memory, memory_mask=None):
+        x = x + self.own(self.norms[0](x))
+        x = x + self.cross(self.norms[1](x), memory, memory, memory_mask)
+        return x + self.ff(self.norms[2](x))
+
+
+# Other people's modules
+
+
+class First(nn.Module):
+    """A module that answers to tokens alone, with the output alone."""
+
+    def __init__(self, layer, repeat=1, **options):
+        super().__init__()
+        self.layer, self.repeat, self.options = layer, repeat, options
+
+    def forward(self, x):
+        return self.layer(*[x] * self.repeat, **self.options)[0]
+
+
+class Rotary(nn.Module):
+    """Llama's layer takes cosines and sines that the model computes once for all layers."""
+
+    def __init__(self, layer, rotary):
+        super().__init__()
+        self.layer, self.rotary = layer, rotary
+
+    def forward(self, x):
+        places = torch.arange(x.size(1), device=x.device)[None]
+        return self.layer(x, position_embeddings=self.rotary(x, places), attention_mask=None)[0]
+
+
+def gpt2():
+    from transformers import GPT2Config
+    from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
+
+    return GPT2Attention(GPT2Config(n_embd=32, n_head=4, attn_implementation="sdpa"), layer_idx=0)
+
+
+def bert():
+    from transformers import BertConfig
+    from transformers.models.bert.modeling_bert import BertSelfAttention
+
+    config = BertConfig(hidden_size=32, num_attention_heads=4, attn_implementation="eager")
+    return BertSelfAttention(config, layer_idx=0)
+
+
+def llama():
+    from transformers import LlamaConfig
+    from transformers.models.llama.modeling_llama import LlamaAttention, LlamaRotaryEmbedding
+
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2}
+    config = LlamaConfig(**sizes, attn_implementation="sdpa")
+    return Rotary(LlamaAttention(config, layer_idx=0), LlamaRotaryEmbedding(config))
+
+
+RIGHT = [  # name, a function that makes it, what the author says of it
+    ("matmul", lambda: matmul_attention, {"scale": "1/sqrt(d)"}),
+    ("einsum over four dimensions", lambda: einsum_attention, {}),
+    ("masked_fill where the mask is true", lambda: fills_where_true, {}),
+    ("masked_fill where the mask is true, said so", lambda: fills_where_true, {"mask_means": "hide"}),
+    ("The Annotated Transformer's function", lambda: annotated_attention, {}),
+    ("minus a billion, in float32", lambda: minus_a_billion, {"mask_means": "attend"}),
+    ("adds its mask", lambda: adds_its_mask, {}),
+    ("a mask of ones and zeros", lambda: ones_and_zeros, {}),
+    ("strict about booleans", lambda: strict_about_booleans, {}),
+    ("weights first, then the output", lambda: weights_first, {}),
+    ("a dict", lambda: as_dict, {}),
+    ("a named tuple", lambda: as_named_tuple, {}),
+    ("loops over queries and keys", lambda: loops, {}),
+    ("two dimensions and .T", lambda: two_dimensional, {"scale": "1/sqrt(d)"}),
+    ("baddbmm and bmm", lambda: with_baddbmm, {}),
+    ("exponentials times the mask", lambda: exponentials_times_mask, {}),
+    ("keys down, queries across", lambda: keys_down_queries_across, {}),
+    ("a mask of padded keys", lambda: padded_keys, {}),
+    ("online softmax in tiles", lambda: online_softmax, {}),
+    ("log space", lambda: in_log_space, {}),
+    ("softmax in float32", lambda: softmax_in_float32, {}),
+    ("(batch, n, heads, d_head)", lambda: heads_third, {}),
+    ("(n, batch, d), a function", lambda: sequence_first, {}),
+    ("NumPy", lambda: numpy_attention, {}),
+    ("NumPy with a mask", lambda: numpy_with_mask, {}),
+    ("NumPy, row by row", lambda: numpy_by_rows, {}),
+    ("T5 does not scale", lambda: t5_attention, {}),
+    ("cosine attention", lambda: cosine_attention, {}),
+    ("a causal function", lambda: causal_attention, {"causal": True}),
+    ("keyword-only options", lambda: with_flags, {}),
+    ("vmap over one head", lambda: vmapped, {}),
+    ("lengths instead of a mask", lambda: by_lengths, {}),
+    ("a callable that is no module", lambda: JustCallable(), {}),
+    ("a partial", lambda: functools.partial(F.scaled_dot_product_attention, is_causal=True), {}),
+    ("one head, no biases", lambda: OneHead(16), {}),
+    ("a head of a small GPT", CausalHead, {}),
+    ("a list of heads", ListOfHeads, {"causal": True}),
+    ("nanoGPT's layer", FusedCausal, {}),
+    ("a vision transformer's layer", VisionStyle, {}),
+    ("is_causal=True", IsCausal, {}),
+    ("raw parameters", RawParameters, {}),
+    ("forward(x, mask)", SelfAttentionWithMask, {}),
+    ("a tokenizer's mask", PaddingOnly, {}),
+    ("attn_mask and key_padding_mask", TwoMasks, {}),
+    ("grouped-query heads", GroupedHeads, {}),
+    ("multi-query heads", MultiQuery, {}),
+    ("RoPE on neighbours", RotatesNeighbours, {}),
+    ("RoPE on halves", RotatesHalves, {}),
+    ("ALiBi", Alibi, {"causal": True}),
+    ("a relative bias", RelativeBias, {}),
+    ("learned positions inside", LearnedPositions, {}),
+    ("a sliding window", SlidingWindow, {}),
+    ("queries and keys of length 1", NormedQueries, {}),
+    ("QK-norm", RootMeanSquareNormed, {}),
+    ("a learned temperature", Temperature, {}),
+    ("(n, batch, d_model), a module", SequenceFirst, {}),
+    ("dropout in training", WithDropout, {}),
+    ("residual and norm", Residual, {}),
+    ("a pre-norm block", PreNormBlock, {}),
+    ("a gate on the output", Gated, {}),
+    ("past and present", PastAndPresent, {}),
+    ("a cache with reset()", Remembers, {}),
+    ("a cache if asked for", RemembersIfAsked, {}),
+    ("The Annotated Transformer's module", Annotated, {}),
+    ("cross-attention", Cross, {}),
+    ("additive attention", Bahdanau, {}),
+    ("additive attention, one step", BahdanauStep, {}),
+    ("Luong's dot", LuongDot, {}),
+    ("a decoder layer", DecoderLayer, {}),
+    ("PyTorch's function", lambda: F.scaled_dot_product_attention, {}),
+    ("PyTorch's module", lambda: nn.MultiheadAttention(32, 4, batch_first=True), {}),
+    ("PyTorch's module, tokens first", lambda: nn.MultiheadAttention(32, 4), {}),
+    (
+        "PyTorch's module without weights",
+        lambda: First(nn.MultiheadAttention(32, 4, batch_first=True), 3, need_weights=False),
+        {},
+    ),
+    (
+        "PyTorch's encoder layer",
+        lambda: nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True),
+        {},
+    ),
+    (
+        "PyTorch's decoder layer",
+        lambda: nn.TransformerDecoderLayer(32, 4, 64, dropout=0.0, batch_first=True),
+        {},
+    ),
+    ("the course's function", lambda: attention_course.scaled_dot_product_attention, {}),
+    ("the course's layer", lambda: attention_course.MultiHeadAttention(32, 4), {}),
+    ("the course's layer, shared keys", lambda: attention_course.MultiHeadAttention(32, 4, 2), {}),
+    ("the course's block", lambda: Block(32, 4), {}),
+    ("the course's additive attention", lambda: attention_course.AdditiveAttention(32, 32, 16), {}),
+    ("the course's Luong attention", lambda: attention_course.LuongAttention(32, 32), {}),
+    ("the course's flash attention", lambda: flash_attention, {}),
+    ("the course's linear attention", lambda: linear_attention, {}),
+    ("GPT-2's layer", gpt2, {}),
+    ("BERT's layer", bert, {}),
+    ("Llama's layer", llama, {}),
+]
