@@ -5,6 +5,7 @@ from importlib import import_module
 
 COMMANDS = {
     "assign": ("attention_course.classroom.assign", "make notebooks to hand out from lessons"),
+    "diagnose": ("attention_course.diagnose", "say what is wrong with an attention of your own"),
     "grade": ("attention_course.classroom.grade", "judge the notebooks that came back"),
 }
 

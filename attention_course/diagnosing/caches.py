@@ -1,15 +1,19 @@
-"""Questions about a key-value cache: fed in pieces, does a text get what it gets whole?"""
+"""Questions about memory: fed in pieces, does a text get what it gets whole? Does an earlier call change a later?"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
 from attention_course.diagnosing.subject import Sizes, Subject
 from attention_course.diagnosing.watching import watched
+
+RESETS = ("reset", "reset_cache", "clear_cache")
+FLAGS = ("use_cache", "cache", "cached", "return_cache", "return_present")
+PLACES = ("start_pos", "offset", "position", "start", "input_pos", "pos")
 
 
 class Pieces:
@@ -18,8 +22,8 @@ class Pieces:
     def __init__(self, subject: Subject, options: dict[str, Any], past: str | None, flag: str | None):
         self.subject, self.options, self.past, self.flag = subject, dict(options), past, flag
         self.attention, self.kept, self.held = subject.fresh(), None, 0
-        for name in ("reset", "reset_cache", "clear_cache", "clear"):
-            if past is None and callable(getattr(self.attention, name, None)):
+        for name in RESETS:
+            if past is None and hasattr(self.attention, name):
                 getattr(self.attention, name)()
 
     def feed(self, piece: Tensor) -> Tensor:
@@ -30,7 +34,7 @@ class Pieces:
         if self.flag is not None:
             given[self.flag] = True
         for name in self.subject.signature.all_names:
-            if name in ("start_pos", "offset", "position", "start", "input_pos", "pos"):
+            if name in PLACES:
                 given[name] = self.held
         result = self.subject.raw([piece] * 3, self.attention, **given)
         output = self.subject.output(result, [piece] * 3)
@@ -42,15 +46,16 @@ class Pieces:
 
 def _present(result: Any, output: Tensor, subject: Subject) -> Iterator[Any]:
     """What was returned beside the output."""
-    parts = list(result.values()) if isinstance(result, dict) else list(result) if isinstance(result, tuple | list) else []
-    for part in reversed(parts):
+    if isinstance(result, dict):
+        result = list(result.values())
+    for part in reversed(result) if isinstance(result, tuple | list) else ():
         if part is not None and not (isinstance(part, Tensor) and part.shape == subject.layout.put(output).shape):
             yield part
 
 
 def ways(subject: Subject) -> Iterator[tuple[str | None, str | None]]:
     """The argument that takes the past and the flag that asks for a cache, as far as there are any."""
-    flags = [name for name in subject.signature.all_names if name in ("use_cache", "cache", "cached", "return_cache", "return_present")]
+    flags = [name for name in subject.signature.all_names if name in FLAGS]
     for past in (*subject.signature.past, None):
         yield past, None
         for flag in flags:
@@ -62,7 +67,7 @@ def in_pieces(subject: Subject, options: dict[str, Any], text: Tensor, cuts: lis
     """The outputs of a text that is fed in pieces, or `None` where no way of feeding remembers anything."""
     alone = subject([text[:, :, cuts[-1] :].contiguous()] * 3, **options)
     for past, flag in ways(subject):
-        if past is None and flag is None and not any(hasattr(subject.attention, name) for name in ("reset", "reset_cache", "clear_cache")):
+        if past is None and flag is None and not any(hasattr(subject.attention, name) for name in RESETS):
             continue
         pieces = Pieces(subject, options, past, flag)
         try:
@@ -130,3 +135,26 @@ def _restarts(subject: Subject, options: dict[str, Any], text: Tensor) -> bool:
             same = [subject.moved(now.flatten() - each.flatten(), each).any() for each in (alone, expected)]
             return not same[0] and bool(same[1])
     return False
+
+
+@torch.no_grad()
+def ask_remembers(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """Does an earlier call with another length change a later one, where nothing speaks of a cache?"""
+    subject = known.subject
+    said = " ".join([*subject.signature.all_names, *dir(subject.attention)]).lower()
+    if not isinstance(subject.attention, nn.Module) or "cache" in said or "past" in said or "reset" in said:
+        return None
+    attention, tokens = subject.fresh(), subject.draw(sizes)
+    expected = subject(tokens)
+    longer = sizes._replace(n_queries=sizes.n_queries + 3, n_keys=sizes.n_keys + 3)
+    for other in (longer, sizes._replace(n_queries=2, n_keys=2)):
+        try:
+            subject(subject.draw(other), attention)
+            after = subject(tokens, attention)
+        except Exception as error:  # whatever somebody's code may raise
+            told = f"{type(error).__name__}: {str(error)[:150]}"
+            return Finding("remembers", f"after a call with {other.n_queries} tokens, {sizes.n_queries} raise {told}")
+        if subject.moved(after - expected, expected).any():
+            told = f"a call with {other.n_queries} tokens changes what {sizes.n_queries} get later"
+            return Finding("remembers", told)
+    return None

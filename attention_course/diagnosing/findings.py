@@ -1,41 +1,42 @@
 """What can be found, most serious first, and the lesson that explains it."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
-SITE = "chapters"
 LESSONS = {
     "dropout_in_eval": "scaled_dot_product#dropout-on-the-weights",
-    "batch_mixes": "troubleshooting",
-    "softmax_axis": "recipes#is-my-softmax-over-the-wrong-axis",
+    "softmax_axis": "scaled_dot_product#break-it-the-softmax-of-the-columns",
+    "batch_mixes": "troubleshooting#who-has-a-say",
     "heads_cut": "multi_head#break-it-one-reshape-for-both-steps",
-    "rows_do_not_sum_to_1": "scaled_dot_product",
-    "mask_no_effect": "masking",
+    "rows_do_not_sum_to_1": "mask_numbers#after-the-softmax-is-too-late",
+    "mask_no_effect": "masking#masked-attention",
     "mask_inverted": "masking#two-polarities-three-conventions",
-    "mask_axis": "masking#padding-must-not-matter",
-    "hidden_keys": "mask_numbers",
+    "mask_axis": "masking#combine-them",
+    "hidden_keys": "masking#padding-must-not-matter",
     "future": "masking#break-it-find-the-leak",
     "mask_corner": "masking#which-corner",
     "nan_output": "mask_numbers#a-query-with-nothing-to-see",
-    "nan_gradient": "mask_numbers#a-query-with-nothing-to-see",
-    "positions_restart": "positions",
-    "cache": "cache",
-    "remembers": "cache",
-    "scale": "scale",
-    "no_gradient": "three_matrices",
-    "writes_arguments": "recipes",
+    "nan_gradient": "mask_numbers#nan-does-not-stay-where-it-is",
+    "positions_restart": "cache#break-it-the-position-that-starts-again",
+    "cache": "recipes#does-my-cache-change-my-logits",
+    "remembers": "troubleshooting#who-has-a-say",
+    "unequal_lengths": "cross_attention#break-it-one-length-for-two-sequences",
+    "scale": "scale#where-the-argument-ends",
+    "no_gradient": "troubleshooting#one-backward-pass",
+    "writes_arguments": "diagnose#what-it-asks",
     "half_precision": "mask_numbers#what-float16-does-with-a-billion",
-    "autocast": "mask_numbers",
+    "autocast": "mask_numbers#what-float16-does-with-a-billion",
 }
 ORDER = list(LESSONS)
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True)
+class Finding:
     """Something that is wrong, or a note.
 
     Attributes:
         name: One of `ORDER`.
         sentence: What was seen, with the number measured.
-        shown: The smallest input that was found to show it.
+        shown: The smallest input that was found to show it, in words.
         note: Whether it is only worth knowing: what was meant cannot be told from inputs.
     """
 

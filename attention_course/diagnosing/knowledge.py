@@ -120,16 +120,16 @@ def _moves(subject, options):
 def weights_of(subject: Subject, sizes: Sizes, **options: Any) -> Tensor | None:
     """The weights with which values are blended, `(batch, heads, n_queries, n_keys)`, where they can be seen.
 
-    Of a function they are its output for the identity as values. Of a module they are watched.
+    Of a function they are its output for the identity as values, for another number of keys. Of a module they are
+    watched.
     """
-    if subject.kind == "triple" and not isinstance(subject.attention, torch.nn.Module):
-        n_queries = subject.width if subject.equal else sizes.n_queries
-        tokens = subject.draw(Sizes(sizes.batch, n_queries, subject.width))
-        tokens[2] = torch.eye(subject.width, dtype=subject.dtype).expand_as(tokens[2]).contiguous()
-        try:
-            return subject(tokens, **options)
-        except Exception:  # a mask of other sizes, say
-            return None
+    if subject.blends:
+        # As many keys as numbers in a value, and not as many as in a key: what takes one for the other shows.
+        n_keys = 2 * subject.width
+        tokens = subject.draw(Sizes(sizes.batch, n_keys if subject.equal else sizes.n_queries, n_keys))
+        identity = torch.eye(n_keys, dtype=subject.dtype)
+        tokens[2] = identity.expand(*tokens[1].shape[:3], n_keys).contiguous()
+        return subject(tokens, **options)
     if subject.numpy:
         return None
     tokens = subject.draw(sizes)

@@ -1,5 +1,6 @@
 """What a mask argument takes: every shape and every meaning in use is tried, and the one that hides is told."""
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -56,7 +57,7 @@ class Form(NamedTuple):
         return "batch" in self.shape
 
     def pattern(self, subject: Subject, sizes: Sizes) -> Tensor:
-        """Something to hide: `(batch, n_queries, n_keys)`, as different as the shape can tell, and the first key seen."""
+        """Something to hide, `(batch, n_queries, n_keys)`: as different as the shape allows, and no row empty."""
         tokens = subject.draw(sizes)
         batch, n_queries, n_keys = len(tokens[0]), tokens[0].size(2), tokens[1].size(2)
         places = [torch.arange(n) for n in (batch, n_queries, n_keys)]
@@ -105,7 +106,8 @@ def others(subject: Subject, table: Tensor) -> Tensor:
     return ~torch.eye(table.size(1), dtype=torch.bool).expand_as(table)
 
 
-class Tried(NamedTuple):
+@dataclass(frozen=True)
+class Tried:
     """What became of one form.
 
     Attributes:

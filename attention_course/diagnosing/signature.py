@@ -55,9 +55,7 @@ def read_signature(attention: Callable) -> Signature:
     except ValueError:  # compiled
         return Signature(["query", "key", "value"])
     parameters = [
-        parameter
-        for parameter in arguments
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        parameter for parameter in arguments if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     found = Signature([], all_names=[parameter.name for parameter in parameters])
     for parameter in parameters:

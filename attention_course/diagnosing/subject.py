@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.diagnosing.layouts import LAYOUTS, Layout
+from attention_course.diagnosing.layouts import LAYOUTS
 from attention_course.diagnosing.signature import Signature, build, read_signature, widths
 
 
@@ -50,12 +50,14 @@ class Subject:
         self.kind = ("self", "cross", "triple")[len(self.signature.tokens) - 1]
         self.numpy, self.dtype, self.equal = False, torch.float32, self.kind == "self"
         self.heads, self.base, self.single = 3, {}, False
-        self._find(layout)
+        self._take(self._find(layout))
 
     # Finding out how to call it
 
     def _find(self, wanted):
         named = [layout for layout in LAYOUTS if wanted is None or layout.name == wanted]
+        if wanted is None and self.signature.numbers:  # it cuts the heads itself
+            named = [layout for layout in named if not layout.heads]
         if not named:
             raise ValueError(f"layout must be one of {[layout.name for layout in LAYOUTS]}, got {wanted!r}")
         ran, said = [], []
@@ -63,17 +65,18 @@ class Subject:
             self.layout, self.width, self.numpy, self.equal, self.single = way
             if self.layout.name == "(n, d)" and any(each[0].name == "(batch, n, d)" for each in ran):
                 continue  # it takes a batch, and mixes it
-            for self.base in self._bases():
+            for base in self._bases():
+                self.base = base
                 try:
                     output = self(self.draw(USUAL))
                     if output.isfinite().all() and self.stays_apart():
-                        return self._choose((*way, self.base))
-                    ran.append((*way, self.base))
+                        return *way, base
+                    ran.append((*way, base))
                 except Exception as error:  # whatever somebody's code may raise
                     said.append(f"{self.layout.name}, width {self.width}: {type(error).__name__}: {error}")
         if not ran:
             raise CannotCall(f"attention: no way of calling it was found; the first one failed as {said[0]}"[:400])
-        self._choose(ran[0])
+        return ran[0]
 
     def _ways(self, layouts):
         """Layout, width, NumPy or not, as many queries as keys or not, a single query without a dimension or not."""
@@ -95,7 +98,7 @@ class Subject:
             for mask in (torch.ones(n_queries, n_keys).bool(), torch.zeros(n_queries, n_keys)):
                 yield dict.fromkeys(self.signature.masks, mask)
 
-    def _choose(self, way):
+    def _take(self, way):
         self.layout, self.width, self.numpy, self.equal, self.single, self.base = way
         if not self.numpy:
             for dtype in (torch.float64, torch.float32):
@@ -108,19 +111,18 @@ class Subject:
 
     @torch.no_grad()
     def stays_apart(self) -> bool:
-        """Whether another first sequence leaves the others as they are, and another first head the other heads."""
+        """Whether another first or last sequence, or head, leaves the others as they are."""
         tokens = self.draw(USUAL)
         before = self(tokens)
-        for place in ("batch", "heads"):
-            if not getattr(self.layout, place):
-                continue
-            other = self.draw(USUAL, seed=1)
-            for tensor, new in zip(tokens, other):
-                rest = tensor[1:] if place == "batch" else tensor[:, 1:]
-                (new[1:] if place == "batch" else new[:, 1:]).copy_(rest)
-            moved = (self(other) - before).abs()
-            if self.moved((moved[1:] if place == "batch" else moved[:, 1:]), before).any():
-                return False
+        for dim, name in enumerate(("batch", "heads")):
+            for place in (0, -1) if getattr(self.layout, name) else ():
+                changed = [tensor.clone() for tensor in tokens]
+                for tensor, other in zip(changed, self.draw(USUAL, seed=1), strict=True):
+                    tensor.select(dim, place).copy_(other.select(dim, place))
+                moved = self.moved(self(changed) - before, before)
+                moved.select(dim, place).fill_(False)
+                if moved.any():
+                    return False
         return True
 
     # Calling it
@@ -178,10 +180,10 @@ class Subject:
         return {name: mask.to(self.dtype) if mask.is_floating_point() else mask for name, mask in fitted.items()}
 
     def __call__(self, tokens: list[Tensor], attention: Callable | None = None, **options: Any) -> Tensor:
-        """The output, `(batch, heads, n_queries, d)`."""
-        # What is written into a mask must not reach the next call.
+        """The output, `(batch, heads, n_queries, d)`; what is written into the arguments is written into copies."""
+        given = [tokens[0].clone()] * 3 if self.kind == "self" else [tensor.clone() for tensor in tokens]
         options = {name: each.clone() if isinstance(each, Tensor) else each for name, each in options.items()}
-        return self.output(self.raw(tokens, attention, **options), tokens)
+        return self.output(self.raw(given, attention, **options), tokens)
 
     def output(self, result: Any, tokens: list[Tensor]) -> Tensor:
         """Of what was returned, the tensor that is shaped like the query."""
@@ -214,6 +216,11 @@ class Subject:
         if isinstance(result, dict):
             result = list(result.values())
         return [tensor for each in result for tensor in self.tensors(each)] if isinstance(result, list | tuple) else []
+
+    @property
+    def blends(self) -> bool:
+        """Whether its output is a blend of the values as they are: a function, with no heads of its own."""
+        return self.kind == "triple" and not isinstance(self.attention, nn.Module) and not self.signature.numbers
 
     @property
     def of_pytorch(self) -> bool:

@@ -1,48 +1,44 @@
-"""`diagnose`, and `python -m attention_course diagnose FILE:NAME`."""
+"""What is wrong with an attention of your own? `diagnose`, and `python -m attention_course diagnose FILE:NAME`."""
 
 import argparse
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from torch import nn
 
-from attention_course.diagnosing.asking import (
-    ask_batch,
-    ask_corner,
-    ask_dropout,
-    ask_future,
-    ask_heads,
-    ask_masks,
-    ask_weights,
-)
-from attention_course.diagnosing.caches import ask_cache
-from attention_course.diagnosing.findings import ORDER, SITE, Finding
+from attention_course.diagnosing.caches import ask_cache, ask_remembers
+from attention_course.diagnosing.findings import ORDER, Finding
+from attention_course.diagnosing.hiding import ask_corner, ask_future, ask_masks
 from attention_course.diagnosing.knowledge import Knowledge, Told, learn
 from attention_course.diagnosing.layouts import LAYOUTS
-from attention_course.diagnosing.numbers import (
-    ask_autocast,
-    ask_empty,
-    ask_gradient,
-    ask_half,
-    ask_remembers,
-    ask_scale,
-    ask_writes,
-)
+from attention_course.diagnosing.numbers import ask_empty, ask_finite, ask_gradient, ask_writes
+from attention_course.diagnosing.precision import ask_autocast, ask_half
+from attention_course.diagnosing.scales import ask_scale
 from attention_course.diagnosing.subject import USUAL, Sizes, Subject
+from attention_course.diagnosing.weighing import ask_batch, ask_dropout, ask_heads, ask_lengths, ask_weights
 
 QUESTIONS = (
     ask_dropout, ask_batch, ask_weights, ask_heads, ask_masks, ask_future, ask_corner, ask_empty, ask_cache,
-    ask_remembers, ask_scale, ask_gradient, ask_writes, ask_half, ask_autocast,
+    ask_remembers, ask_lengths, ask_scale, ask_gradient, ask_writes, ask_half, ask_autocast,
 )  # fmt: skip
 SMALLER = [Sizes(batch, n, n + more) for batch in (1, 2) for n in (2, 3, 4) for more in (0, 1, 2)]
 
 
 class Report(list):
-    """Findings, most serious first, then notes; `seems` says how the attention wants to be called."""
+    """Findings, most serious first, then notes.
 
-    seems: str = ""
+    Attributes:
+        seems: How the attention wants to be called.
+        unasked: The questions that its code did not let be asked, with the error.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.seems: str = ""
+        self.unasked: dict[str, str] = {}
 
     @property
     def wrong(self) -> list[Finding]:
@@ -53,7 +49,8 @@ class Report(list):
         lines = [self.seems]
         for finding in self:
             lines.append(f"{'note ' if finding.note else 'WRONG'} {finding.name}: {finding.sentence}")
-            lines.append(f"      shown by {finding.shown}; explained in {SITE}/{finding.lesson}")
+            lines.append(f"      shown by {finding.shown}; explained in chapters/{finding.lesson}")
+        lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
         return "\n".join(lines if self.wrong else [*lines, "nothing wrong was found"])
 
 
@@ -86,25 +83,31 @@ def diagnose(
     """
     if mask_means not in (None, "attend", "hide"):
         raise ValueError(f"mask_means must be 'attend' or 'hide', got {mask_means!r}")
-    subject = Subject(my_attention, layout)
-    known = learn(subject, Told(mask_means, causal, scale))
-    found = [finding for question in QUESTIONS if (finding := question(known, USUAL)) is not None]
-    report = Report(sorted(found, key=lambda finding: (finding.note, ORDER.index(finding.name))))
-    report[:] = [finding._replace(shown=_smallest(known, finding)) for finding in report]
+    known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale))
+    report = Report()
     report.seems = _seems(known)
+    # Where numbers are NaN for ordinary inputs, no other question has an answer.
+    for question in (ask_finite,) if ask_finite(known, USUAL) else QUESTIONS:
+        try:
+            finding = question(known, USUAL)
+        except Exception as error:  # whatever somebody's code may raise
+            report.unasked[question.__name__] = f"{type(error).__name__}: {error}"
+            continue
+        if finding is not None:
+            report.append(replace(finding, shown=_smallest(known, question, finding)))
+    report.sort(key=lambda finding: (finding.note, ORDER.index(finding.name)))
     return report
 
 
-def _smallest(known: Knowledge, finding: Finding) -> str:
+def _smallest(known: Knowledge, question: Callable, finding: Finding) -> str:
     """The smallest input at which the same is found."""
-    for sizes in [*SMALLER, USUAL]:
-        for question in QUESTIONS:
-            try:
-                again = question(known, sizes)
-            except Exception:  # whatever somebody's code may raise at a size
-                continue
-            if again is not None and again.name == finding.name:
-                return _told(known, sizes)
+    for sizes in SMALLER:
+        try:
+            again = question(known, sizes)
+        except Exception:  # whatever somebody's code may raise at a size
+            continue
+        if again is not None and again.name == finding.name:
+            return _told(known, sizes)
     return _told(known, USUAL)
 
 
@@ -132,7 +135,8 @@ def _seems(known: Knowledge) -> str:
 
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status: 1 where something is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m attention_course diagnose", description=diagnose.__doc__.split("\n")[0])
+    purpose = diagnose.__doc__.partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m attention_course diagnose", description=purpose)
     parser.add_argument("attention", metavar="FILE:NAME", help="a file and the function or class in it")
     parser.add_argument("--layout", choices=[layout.name for layout in LAYOUTS], help="of its tensors")
     parser.add_argument("--mask-means", choices=("attend", "hide"), help="what True does in a mask")

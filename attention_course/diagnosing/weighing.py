@@ -1,13 +1,12 @@
-"""Questions about weights, heads and masks: each returns what is wrong, or `None`."""
+"""Questions about weights and heads: each returns what is wrong, or `None`."""
 
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge, weights_of
-from attention_course.diagnosing.masks import Tried, influence
 from attention_course.diagnosing.subject import Sizes, Subject
 from attention_course.diagnosing.watching import watched
 
@@ -18,7 +17,7 @@ OFF = 1e-3  # of a sum that should be 1: no rounding comes near
 def ask_dropout(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Do two passes in evaluation mode differ by chance?"""
     subject, tokens = known.subject, known.subject.draw(sizes)
-    before, after = (subject.output(subject.raw(tokens, seed=seed), tokens) for seed in (0, 1))
+    before, after = (subject(tokens, seed=seed) for seed in (0, 1))
     if not subject.moved(after - before, before).any():
         return None
     share = (after - before).abs().max() / before.abs().max()
@@ -32,10 +31,19 @@ def ask_batch(known: Knowledge, sizes: Sizes) -> Finding | None:
     return Finding("batch_mixes", f"in {known.subject.layout.name}, another first sequence moves the others")
 
 
+def ask_lengths(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """Does it refuse another number of keys than of queries?"""
+    if known.subject.kind == "self" or not known.subject.equal:
+        return None
+    return Finding("unequal_lengths", "it takes as many queries as keys only: no second sequence, no cache", note=True)
+
+
 def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Do rows of weights sum to 1? If not, does another axis?"""
     subject = known.subject
-    for name, options in {**known.options(sizes), **_odd_options(known, sizes)}.items():
+    shown = sizes._replace(n_keys=2 * subject.width) if subject.blends else sizes
+    shown = shown._replace(n_queries=shown.n_keys) if subject.blends and subject.equal else shown
+    for name, options in {**known.options(shown), **_odd_options(known, shown)}.items():
         weights = _weights_or_none(subject, sizes, options)
         if weights is None or not weights.isfinite().all():
             continue
@@ -45,7 +53,8 @@ def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
             continue
         for dim, axis in ((2, "queries"), (1, "heads"), (0, "sequences of the batch")):
             if weights.size(dim) > 1 and ((weights.sum(dim) - 1).abs() < OFF).all():
-                return Finding("softmax_axis", f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}")
+                sentence = f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}"
+                return Finding("softmax_axis", sentence)
         if _sums_matter(subject, sizes, options):
             return Finding("rows_do_not_sum_to_1", f"{name}, a row of weights sums to {sums[off][0]:.2f}")
     return _ask_constant_values(known, sizes)
@@ -90,7 +99,7 @@ def _ask_constant_values(known: Knowledge, sizes: Sizes) -> Finding | None:
         return None
     tokens = subject.draw(sizes)
     tokens[2] = tokens[2][:, :, :1].expand_as(tokens[2]).contiguous()
-    expected = None if isinstance(subject.attention, nn.Module) else tokens[2][:, :, :1]
+    expected = tokens[2][:, :, :1] if subject.blends else None
     for name, options in {**known.options(sizes), **_odd_options(known, sizes)}.items():
         try:
             output = subject(tokens, **options)
@@ -129,7 +138,7 @@ def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
     for seed in (0, 1):
         tokens = subject.draw(sizes)
         changed = [tensor.clone() for tensor in tokens]
-        for tensor, other in zip(changed, subject.draw(sizes, seed=seed)):
+        for tensor, other in zip(changed, subject.draw(sizes, seed=seed), strict=True):
             if tensor.size(2) > place:
                 tensor[:, :, place] = other[:, :, place]
         with watched(tokens[0].size(2), tokens[1].size(2)) as watch:
@@ -158,103 +167,3 @@ def _rows_joined(subject: Subject, sizes: Sizes, place: int) -> list[int] | None
             return None
     moved = subject.moved(outputs[1] - outputs[0], outputs[0])
     return moved.any(-1).any(1).any(0).nonzero().flatten().tolist()
-
-
-def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
-    """Does each mask argument hide keys, and in the sense that was told?"""
-    for argument, works in known.masks.items():
-        ran = known.ran[argument]
-        if works is not None:
-            told = known.told.mask_means
-            if told is not None and "added" not in works.form.meaning and works.form.hides != (told == "hide"):
-                return Finding("mask_inverted", f"{argument} takes {works.form.meaning}, and was told to mean the other")
-            continue
-        if not ran:
-            continue
-        if not any(tried.moved for tried in ran):
-            return Finding("mask_no_effect", f"{argument} was given in {len(ran)} forms, and moves no output")
-        moving = [tried for tried in ran if tried.moved]
-        for tried in moving:
-            axis = _axis(known.subject, tried, Sizes(sizes.batch, sizes.n_queries, sizes.n_queries))
-            if axis:
-                return Finding("mask_axis", f"{argument}, as {tried.form.meaning} of {tried.form.shape}: {axis}")
-        tried = min(moving, key=lambda each: _left(known, each))
-        return Finding(
-            "hidden_keys", f"{argument} moves outputs, and in no form keeps what it hides from having a say"
-        )
-    return None
-
-
-def _left(known, tried):
-    """How many hidden keys still have a say."""
-    return (tried.influence & ~tried.may).sum().item()
-
-
-@torch.no_grad()
-def _axis(subject: Subject, tried: Tried, sizes: Sizes) -> str | None:
-    """What the mask is laid along, if not along the keys."""
-    form, tokens = tried.form, subject.draw(sizes)
-    batch, n_queries, n_keys = len(tokens[0]), tokens[0].size(2), tokens[1].size(2)
-    everything = torch.ones(batch, n_queries, n_keys, dtype=torch.bool)
-    try:
-        shown = subject(tokens, **form.build(everything, subject.dtype))
-        if form.by_sequence and batch > 1:
-            first = everything.clone()
-            first[0, :, -1] = False
-            moved = subject.moved(subject(tokens, **form.build(first, subject.dtype)) - shown, shown)
-            if moved[1:].any():
-                return "what is hidden in the first sequence changes another one"
-        if n_queries == n_keys and not form.by_query:
-            column = everything.clone()
-            column[..., -1] = False
-            moved = subject.moved(subject(tokens, **form.build(column, subject.dtype)) - shown, shown)
-            if moved.any(-1).any(1).any(0).nonzero().flatten().tolist() == [n_keys - 1]:
-                return "hiding the last key changes the last query alone"
-        if n_queries == n_keys and form.by_query:
-            lower = everything.tril()
-            found = influence(subject, sizes, **form.build(lower, subject.dtype))
-            if bool((found == everything.triu())[:, ~torch.eye(n_keys, dtype=torch.bool)].all()):
-                return "rows are taken for columns"
-    except Exception:  # whatever somebody's code may raise
-        return None
-    return None
-
-
-def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
-    """Where it is causal, or nearly, do later tokens have a say?"""
-    subject = known.subject
-    for argument, works in known.masks.items():
-        if works is not None and works.replaces:
-            sentence = f"without {argument} it hides what comes later, and with it does not"
-            return Finding("future", sentence, note=works.form.by_query)
-    square = Sizes(sizes.batch, sizes.n_queries, sizes.n_queries)
-    table = influence(subject, square, **known.causal_options)[0]
-    n = len(table)
-    later = torch.ones(n, n, dtype=torch.bool).triu(1)
-    leaks = table & later
-    if not leaks.any():
-        return None
-    causal = known.told.causal or bool(known.causal_options)
-    if not causal and (table[later].all() or _is_window(table)):
-        return None
-    query, key = leaks.nonzero()[0].tolist()
-    return Finding("future", f"token {key + 1} has a say in output {query + 1}, which stands before it")
-
-
-def _is_window(table: Tensor) -> bool:
-    """Whether each token sees as far ahead as back."""
-    return torch.equal(table, table.T)
-
-
-def ask_corner(known: Knowledge, sizes: Sizes) -> Finding | None:
-    """With fewer queries than keys, does a causal mask stand in the bottom right corner?"""
-    subject = known.subject
-    if subject.kind == "self" or subject.equal or sizes.n_queries >= sizes.n_keys:
-        return None
-    table = influence(subject, sizes, **known.causal_options)[0]
-    n_queries, n_keys = table.shape
-    if table.all() or not torch.equal(table, torch.ones_like(table).tril()):
-        return None
-    sentence = f"with {n_queries} queries and {n_keys} keys, the first query sees 1 key, and not {n_keys - n_queries + 1}"
-    asked_for = (bool(known.causal_options) or subject.of_pytorch) and not known.told.causal
-    return Finding("mask_corner", sentence + (", as in PyTorch's is_causal" if asked_for else ""), note=asked_for)

@@ -1,0 +1,103 @@
+"""Questions about what is hidden: by a mask, and from those that came before."""
+
+import torch
+from torch import Tensor
+
+from attention_course.diagnosing.findings import Finding
+from attention_course.diagnosing.knowledge import Knowledge
+from attention_course.diagnosing.masks import Form, influence
+from attention_course.diagnosing.subject import Sizes, Subject
+
+KEYS = "the keys"
+
+
+def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """Does each mask argument hide keys, and in the sense that was told?"""
+    for argument, works in known.masks.items():
+        ran = known.ran[argument]
+        if works is not None:
+            told = known.told.mask_means
+            if told is not None and "added" not in works.form.meaning and works.form.hides != (told == "hide"):
+                sentence = f"{argument} takes {works.form.meaning}, and was told to {told} where it is true"
+                return Finding("mask_inverted", sentence)
+            continue
+        if not ran:
+            continue
+        if not any(tried.moved for tried in ran):
+            return Finding("mask_no_effect", f"{argument} was given in {len(ran)} forms, and moves no output")
+        moving = [tried for tried in ran if tried.moved]
+        square = Sizes(sizes.batch, sizes.n_queries, sizes.n_queries)
+        laid = {tried.form: _laid(known.subject, tried.form, square) for tried in moving}
+        axes = {form: axis for form, axis in laid.items() if axis not in (None, KEYS)}
+        if KEYS not in laid.values() and axes:
+            form, axis = next(iter(axes.items()))
+            return Finding("mask_axis", f"{argument}, as {form.meaning} of {form.shape}: {axis}")
+        sentence = f"{argument} moves outputs, and in no form keeps what it hides from having a say"
+        return Finding("hidden_keys", sentence)
+    return None
+
+
+@torch.no_grad()
+def _laid(subject: Subject, form: Form, sizes: Sizes) -> str | None:
+    """What a mask of this form is laid along: the keys, or something else, in words; `None` where that is unclear."""
+    tokens = subject.draw(sizes)
+    batch, n_queries, n_keys = len(tokens[0]), tokens[0].size(2), tokens[1].size(2)
+    everything = torch.ones(batch, n_queries, n_keys, dtype=torch.bool)
+    without = everything.clone()
+    without[: 1 if form.by_sequence else None, : 1 if form.by_query else None, -1] = False
+    try:
+        before, after = (subject(tokens, **form.build(may, subject.dtype)) for may in (everything, without))
+    except Exception:  # whatever somebody's code may raise
+        return None
+    moved = subject.moved(after - before, before).any(-1).any(1)  # (batch, n_queries)
+    if form.by_sequence and moved[1:].any():
+        return "what is hidden in the first sequence changes another one"
+    rows = moved[0].nonzero().flatten().tolist()
+    if form.by_query:
+        return {(0,): KEYS, (n_keys - 1,): "rows are taken for columns"}.get(tuple(rows))
+    if rows == [n_keys - 1]:
+        return "hiding the last key changes the last query alone"
+    return KEYS if len(rows) >= n_queries - 1 else None
+
+
+def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """Where it is causal, or nearly, do later tokens have a say?"""
+    subject = known.subject
+    for argument, works in known.masks.items():
+        if works is not None and works.replaces:
+            sentence = f"without {argument} it hides what comes later, and with it does not"
+            return Finding("future", sentence, note=works.form.by_query)
+    square = Sizes(sizes.batch, sizes.n_queries, sizes.n_queries)
+    table = influence(subject, square, **known.causal_options)[0]
+    n = len(table)
+    later = torch.ones(n, n, dtype=torch.bool).triu(1)
+    leaks = table & later
+    if not leaks.any():
+        return None
+    causal = known.told.causal or bool(known.causal_options)
+    if not causal and (torch.equal(table, table.T) or not _is_band(table)):
+        return None
+    query, key = leaks.nonzero()[0].tolist()
+    return Finding("future", f"token {key + 1} has a say in output {query + 1}, which stands before it")
+
+
+def _is_band(table: Tensor) -> bool:
+    """Whether it is the distance that decides who has a say: what keeps its largest scores alone is no mask."""
+    n = len(table)
+    diagonals = [table.diagonal(offset) for offset in range(1 - n, n)]
+    return all(diagonal.all() or not diagonal.any() for diagonal in diagonals)
+
+
+def ask_corner(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """With fewer queries than keys, does a causal mask stand in the bottom right corner?"""
+    subject = known.subject
+    if subject.kind == "self" or subject.equal or sizes.n_queries >= sizes.n_keys:
+        return None
+    table = influence(subject, sizes, **known.causal_options)[0]
+    n_queries, n_keys = table.shape
+    if table.all() or not torch.equal(table, torch.ones_like(table).tril()):
+        return None
+    expected = n_keys - n_queries + 1
+    sentence = f"with {n_queries} queries and {n_keys} keys, the first query sees 1 key, and not {expected}"
+    asked_for = (bool(known.causal_options) or subject.of_pytorch) and not known.told.causal
+    return Finding("mask_corner", sentence + (", as in PyTorch's is_causal" if asked_for else ""), note=asked_for)

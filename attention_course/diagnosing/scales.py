@@ -1,0 +1,78 @@
+"""A question about the scale: what are dot products of queries and keys multiplied by?"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from attention_course.diagnosing.findings import Finding
+from attention_course.diagnosing.knowledge import Knowledge, weights_of
+from attention_course.diagnosing.subject import Sizes, Subject
+from attention_course.diagnosing.watching import watched
+
+
+@torch.no_grad()
+def found_scale(subject: Subject, sizes: Sizes) -> tuple[float, int] | None:
+    """What dot products of queries and keys are multiplied by, and the width of a head, where both can be seen."""
+    if subject.numpy:
+        return None
+    weights = weights_of(subject, sizes)
+    if weights is None or not (weights > 0).all():
+        return None
+    tokens = subject.draw(sizes._replace(n_queries=weights.size(2), n_keys=weights.size(3)))
+    if subject.blends:
+        products, before, width = tokens[0] @ tokens[1].mT, 1.0, subject.width
+    else:
+        seen = _seen_products(subject, tokens)
+        if seen is None:
+            return None
+        products, before, width = seen
+        if products.numel() != weights.numel():
+            return None
+        products = products.reshape(weights.shape)
+    logs = weights.double().log()
+    logs, products = (each - each.mean(-1, keepdim=True) for each in (logs, products.double()))
+    slope = (logs * products).sum() / products.square().sum()
+    if not torch.allclose(logs, slope * products, atol=1e-3 * logs.abs().max().item()):
+        return None
+    return slope.item() * before, width
+
+
+def _seen_products(subject: Subject, tokens: list[Tensor]) -> tuple[Tensor, float, int] | None:
+    """The product of queries and keys that was watched, and by how much its factors had been multiplied before."""
+    attention, projected = subject.fresh(), list(tokens)
+    for module in attention.modules() if isinstance(attention, nn.Module) else ():
+        if isinstance(module, nn.Linear):
+            module.register_forward_hook(lambda module, given, output: projected.append(output))
+    with watched(tokens[0].size(2), tokens[1].size(2)) as watch:
+        subject.raw(tokens, attention)
+    if not watch.scores:
+        return None
+    left, right = watch.scores[-1]
+    width, before = left.size(-1), 1.0
+    for factor in (left.reshape(-1, left.size(-2), width)[0, 0], right.mT.reshape(-1, right.size(-1), width)[0, 0]):
+        chunks = [chunk for each in projected for chunk in each.reshape(-1, each.size(-1))[0].split(width)]
+        chunks = [chunk for chunk in chunks if chunk.numel() == width]
+        like = [torch.cosine_similarity(factor, chunk, dim=0).item() for chunk in chunks]
+        if not like or max(like) < 1 - 1e-5:
+            return None
+        before *= (factor.norm() / chunks[like.index(max(like))].norm()).item()
+    return left @ right, before, width
+
+
+def ask_scale(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """By what are dot products multiplied, and was another scale told?"""
+    found = found_scale(known.subject, sizes)
+    if found is None:
+        return None
+    scale, width = found
+    usual = 1 / math.sqrt(width)
+    told = known.told.scale
+    expected = usual if told in (None, "1/sqrt(d)") else float(told)
+    if math.isclose(scale, expected, rel_tol=0.01):
+        return None
+    is_what = "no scale" if math.isclose(scale, 1, rel_tol=0.01) else f"scale {scale:.3g}"
+    sentence = f"found: {is_what}; 1/sqrt(d) would be {usual:.3g} for heads of width {width}"
+    if told is not None:
+        sentence = f"found: {is_what}; told: {expected:.3g}"
+    return Finding("scale", sentence, note=told is None)
