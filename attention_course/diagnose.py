@@ -3,6 +3,7 @@
 import argparse
 import importlib.util
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -83,7 +84,16 @@ def diagnose(
     """
     if mask_means not in (None, "attend", "hide"):
         raise ValueError(f"mask_means must be 'attend' or 'hide', got {mask_means!r}")
-    known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of calls that were only tried
+        known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale))
+        report = _asked(known)
+    report.sort(key=lambda finding: (finding.note, ORDER.index(finding.name)))
+    return report
+
+
+def _asked(known: Knowledge) -> Report:
+    """What each question has found, in the order of the questions."""
     report = Report()
     report.seems = _seems(known)
     # Where numbers are NaN for ordinary inputs, no other question has an answer.
@@ -94,29 +104,29 @@ def diagnose(
             report.unasked[question.__name__] = f"{type(error).__name__}: {error}"
             continue
         if finding is not None:
-            report.append(replace(finding, shown=_smallest(known, question, finding)))
-    report.sort(key=lambda finding: (finding.note, ORDER.index(finding.name)))
+            sizes = _smallest(known, question, finding)
+            tokens = known.subject.draw(sizes)
+            report.append(replace(finding, shown=_told(tokens), inputs=tuple(known.subject.arguments(tokens))))
     return report
 
 
-def _smallest(known: Knowledge, question: Callable, finding: Finding) -> str:
-    """The smallest input at which the same is found."""
+def _smallest(known: Knowledge, question: Callable, finding: Finding) -> Sizes:
+    """The smallest sizes at which the same is found."""
     for sizes in SMALLER:
         try:
             again = question(known, sizes)
         except Exception:  # whatever somebody's code may raise at a size
             continue
         if again is not None and again.name == finding.name:
-            return _told(known, sizes)
-    return _told(known, USUAL)
+            return sizes
+    return USUAL
 
 
-def _told(known, sizes):
-    tokens = known.subject.draw(sizes)
-    count = f"{sizes.n_queries} tokens"
-    if tokens[1].size(2) != tokens[0].size(2):
-        count = f"{tokens[0].size(2)} queries and {tokens[1].size(2)} keys"
-    return f"a batch of {len(tokens[0])} with {count} of width {known.subject.width}"
+def _told(tokens):
+    batch, _, n_queries, width = tokens[0].shape
+    n_keys = tokens[1].size(2)
+    count = f"{n_queries} tokens" if n_keys == n_queries else f"{n_queries} queries and {n_keys} keys"
+    return f"a batch of {batch} with {count} of width {width}"
 
 
 def _seems(known: Knowledge) -> str:

@@ -1,6 +1,6 @@
 """What can be found, most serious first, and the lesson that explains it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 LESSONS = {
     "dropout_in_eval": "scaled_dot_product#dropout-on-the-weights",
@@ -37,12 +37,14 @@ class Finding:
         name: One of `ORDER`.
         sentence: What was seen, with the number measured.
         shown: The smallest input that was found to show it, in words.
+        inputs: That input: the sequence, or query, key and value, as the attention takes them.
         note: Whether it is only worth knowing: what was meant cannot be told from inputs.
     """
 
     name: str
     sentence: str
     shown: str = ""
+    inputs: tuple = field(default=(), compare=False, repr=False)
     note: bool = False
 
     @property

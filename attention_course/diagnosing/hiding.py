@@ -32,7 +32,9 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
         if KEYS not in laid.values() and axes:
             form, axis = next(iter(axes.items()))
             return Finding("mask_axis", f"{argument}, as {form.meaning} of {form.shape}: {axis}")
-        sentence = f"{argument} moves outputs, and in no form keeps what it hides from having a say"
+        tried = min(moving, key=lambda each: (laid[each.form] != KEYS, (each.influence & ~each.may).sum()))
+        left, hidden = ((tried.influence & ~tried.may).sum(), (~tried.may).sum())
+        sentence = f"{argument}, as {tried.form.meaning}, hides {hidden} keys from queries, and {left} still have a say"
         return Finding("hidden_keys", sentence)
     return None
 

@@ -39,9 +39,7 @@ class SoftmaxOverQueries(nn.Module):
 
     def forward(self, x):
         batch, n, dim = x.shape
-        q, k, v = (
-            t.view(batch, n, self.n_heads, -1).transpose(1, 2) for t in self.to_qkv(x).chunk(3, dim=-1)
-        )
+        q, k, v = (t.view(batch, n, self.n_heads, -1).transpose(1, 2) for t in self.to_qkv(x).chunk(3, dim=-1))
         scores = q @ k.mT / math.sqrt(dim // self.n_heads)
         weights = torch.softmax(scores, dim=-2)
         return self.to_out((weights @ v).transpose(1, 2).reshape(batch, n, dim))
@@ -370,44 +368,121 @@ class ScaledByTheWholeWidth(nn.Module):
 
 
 CASES = [
-    Case("mask multiplied after the softmax", lambda: MaskAfterSoftmax(32, 4), "rows_do_not_sum_to_1",
-         "https://github.com/huggingface/pytorch-image-models/pull/2236"),
-    Case("softmax over the queries", lambda: SoftmaxOverQueries(32, 4), "softmax_axis",
-         "https://github.com/nerminnuraydogan/vision-transformer/issues/1"),
-    Case("masked_fill without the underscore", lambda: mask_filled_into_nothing, "mask_no_effect",
-         "https://github.com/lucidrains/flamingo-pytorch/issues/10"),
-    Case("causal triangle in the upper left corner", lambda: causal_in_the_upper_left, "mask_corner",
-         "https://github.com/pytorch/pytorch/issues/103082"),
-    Case("padding mask broadcast over the keys", lambda: PaddingOnTheQueries(32, 4), "mask_axis",
-         "https://github.com/hyunwoongko/transformer/pull/40"),
-    Case("hidden scores filled with -1e-9", lambda: filled_with_next_to_nothing, "hidden_keys",
-         "https://github.com/Shujun-He/RibonanzaNet/issues/5"),
-    Case("causal mask off by one", lambda: CausalOneTooFar(32, 4), "future",
-         "https://github.com/octo-models/octo/issues/75"),
-    Case("a sequence that is all padding", lambda: NothingToSee(32, 4), "nan_output",
-         "https://github.com/pytorch/pytorch/issues/27968"),
-    Case("NaN replaced after the softmax", lambda: NaNPaintedOver(32, 4), "nan_gradient",
-         "https://github.com/pytorch/pytorch/issues/41508"),
-    Case("heads cut by a view", lambda: HeadsByViewAlone(32, 4), "heads_cut",
-         "https://github.com/reczoo/FuxiCTR/issues/30"),
-    Case("cached step without its own token", lambda: ForgetsTheNewToken(32, 4), "cache",
-         "https://github.com/harvard-edge/cs249r_book/pull/1953"),
-    Case("learned positions start at 0 again", lambda: PositionsFromZero(32, 4), "positions_restart",
-         "https://github.com/ml-explore/mlx-lm/pull/93"),
-    Case("dropout_p whatever the mode", lambda: DropsOutForever(32, 4), "dropout_in_eval",
-         "https://github.com/huggingface/pytorch-image-models/pull/1978"),
-    Case("weights computed under no_grad", lambda: weights_without_gradient, "no_gradient",
-         "https://github.com/LunaBlack/KGAT-pytorch/issues/15"),
-    Case("-1e9 in float16", lambda: minus_a_billion, "half_precision",
-         "https://github.com/NVIDIA/apex/issues/1052"),
-    Case("lowest float32 in bfloat16 scores", lambda: LowestOfTheWrongType(32, 4), "autocast",
-         "https://github.com/InternLM/lmdeploy/issues/3152"),
-    Case("mask turned into a bias in place", lambda: TurnsTheMaskInPlace(32, 4), "writes_arguments",
-         "https://github.com/Shujun-He/RibonanzaNet/issues/7"),
-    Case("batch laid end to end", lambda: OneLongSequence(32, 4), "batch_mixes",
-         "https://github.com/leffff/graphormer-pyg/issues/14"),
-    Case("mask fills what it should keep", lambda: HidesWhatItShouldShow(32, 4), "mask_inverted",
-         "https://github.com/lucidrains/halonet-pytorch/issues/4", told={"mask_means": "attend"}),
-    Case("scaled by the width of all heads", lambda: ScaledByTheWholeWidth(32, 4), "scale",
-         "https://github.com/lucidrains/vit-pytorch/issues/65", told={"scale": "1/sqrt(d)"}),
+    Case(
+        "mask multiplied after the softmax",
+        lambda: MaskAfterSoftmax(32, 4),
+        "rows_do_not_sum_to_1",
+        "https://github.com/huggingface/pytorch-image-models/pull/2236",
+    ),
+    Case(
+        "softmax over the queries",
+        lambda: SoftmaxOverQueries(32, 4),
+        "softmax_axis",
+        "https://github.com/nerminnuraydogan/vision-transformer/issues/1",
+    ),
+    Case(
+        "masked_fill without the underscore",
+        lambda: mask_filled_into_nothing,
+        "mask_no_effect",
+        "https://github.com/lucidrains/flamingo-pytorch/issues/10",
+    ),
+    Case(
+        "causal triangle in the upper left corner",
+        lambda: causal_in_the_upper_left,
+        "mask_corner",
+        "https://github.com/pytorch/pytorch/issues/103082",
+    ),
+    Case(
+        "padding mask broadcast over the keys",
+        lambda: PaddingOnTheQueries(32, 4),
+        "mask_axis",
+        "https://github.com/hyunwoongko/transformer/pull/40",
+    ),
+    Case(
+        "hidden scores filled with -1e-9",
+        lambda: filled_with_next_to_nothing,
+        "hidden_keys",
+        "https://github.com/Shujun-He/RibonanzaNet/issues/5",
+    ),
+    Case(
+        "causal mask off by one",
+        lambda: CausalOneTooFar(32, 4),
+        "future",
+        "https://github.com/octo-models/octo/issues/75",
+    ),
+    Case(
+        "a sequence that is all padding",
+        lambda: NothingToSee(32, 4),
+        "nan_output",
+        "https://github.com/pytorch/pytorch/issues/27968",
+    ),
+    Case(
+        "NaN replaced after the softmax",
+        lambda: NaNPaintedOver(32, 4),
+        "nan_gradient",
+        "https://github.com/pytorch/pytorch/issues/41508",
+    ),
+    Case(
+        "heads cut by a view",
+        lambda: HeadsByViewAlone(32, 4),
+        "heads_cut",
+        "https://github.com/reczoo/FuxiCTR/issues/30",
+    ),
+    Case(
+        "cached step without its own token",
+        lambda: ForgetsTheNewToken(32, 4),
+        "cache",
+        "https://github.com/harvard-edge/cs249r_book/pull/1953",
+    ),
+    Case(
+        "learned positions start at 0 again",
+        lambda: PositionsFromZero(32, 4),
+        "positions_restart",
+        "https://github.com/ml-explore/mlx-lm/pull/93",
+    ),
+    Case(
+        "dropout_p whatever the mode",
+        lambda: DropsOutForever(32, 4),
+        "dropout_in_eval",
+        "https://github.com/huggingface/pytorch-image-models/pull/1978",
+    ),
+    Case(
+        "weights computed under no_grad",
+        lambda: weights_without_gradient,
+        "no_gradient",
+        "https://github.com/LunaBlack/KGAT-pytorch/issues/15",
+    ),
+    Case("-1e9 in float16", lambda: minus_a_billion, "half_precision", "https://github.com/NVIDIA/apex/issues/1052"),
+    Case(
+        "lowest float32 in bfloat16 scores",
+        lambda: LowestOfTheWrongType(32, 4),
+        "autocast",
+        "https://github.com/InternLM/lmdeploy/issues/3152",
+    ),
+    Case(
+        "mask turned into a bias in place",
+        lambda: TurnsTheMaskInPlace(32, 4),
+        "writes_arguments",
+        "https://github.com/Shujun-He/RibonanzaNet/issues/7",
+    ),
+    Case(
+        "batch laid end to end",
+        lambda: OneLongSequence(32, 4),
+        "batch_mixes",
+        "https://github.com/leffff/graphormer-pyg/issues/14",
+    ),
+    Case(
+        "mask fills what it should keep",
+        lambda: HidesWhatItShouldShow(32, 4),
+        "mask_inverted",
+        "https://github.com/lucidrains/halonet-pytorch/issues/4",
+        told={"mask_means": "attend"},
+    ),
+    Case(
+        "scaled by the width of all heads",
+        lambda: ScaledByTheWholeWidth(32, 4),
+        "scale",
+        "https://github.com/lucidrains/vit-pytorch/issues/65",
+        told={"scale": "1/sqrt(d)"},
+    ),
 ]

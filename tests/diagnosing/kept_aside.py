@@ -74,9 +74,7 @@ class FlippedTriangle(nn.Module):
 
     def forward(self, src):
         n, batch, d_model = src.shape
-        q, k, v = (
-            t.reshape(n, batch * self.nhead, -1).transpose(0, 1) for t in self.in_proj(src).chunk(3, dim=-1)
-        )
+        q, k, v = (t.reshape(n, batch * self.nhead, -1).transpose(0, 1) for t in self.in_proj(src).chunk(3, dim=-1))
         mask = self.square_subsequent_mask(n).to(q)
         weights = F.softmax(torch.baddbmm(mask, q, k.transpose(1, 2), alpha=q.size(-1) ** -0.5), dim=-1)
         return self.out_proj(torch.bmm(weights, v).transpose(0, 1).reshape(n, batch, d_model))
@@ -213,24 +211,64 @@ class KeepsThePastTwice(nn.Module):
 
 
 CASES = [
-    Case("softmax over the heads", lambda: SoftmaxOverHeads(32, 4), "softmax_axis",
-         "https://github.com/CAMMA-public/rendezvous-in-time/issues/3"),
-    Case("mask repeated in the order of the heads", lambda: MaskOfAnotherSequence(32, 4), "mask_axis",
-         "https://github.com/ArrowLuo/CLIP4Clip/issues/22"),
-    Case("scores multiplied by the mask", lambda: scores_times_mask, "hidden_keys",
-         "https://github.com/georg-wolflein/good-features/pull/1"),
-    Case("causal mask flipped", lambda: FlippedTriangle(32, 4), "future",
-         "https://github.com/pytorch/pytorch/issues/34908"),
-    Case("heads joined by a reshape", lambda: HeadsJoinedByReshape(32, 4), "heads_cut",
-         "https://github.com/jsbaan/transformer-from-scratch/pull/6"),
-    Case("the first query may see nothing", lambda: NothingBeforeTheFirst(32, 4), "nan_output",
-         "https://github.com/pbloem/former/issues/10"),
-    Case("rotary positions start at 0 again", lambda: RotatesFromZero(32, 4), "positions_restart",
-         "https://github.com/keras-team/keras-hub/pull/1544"),
-    Case("mask always in float32", lambda: MaskAlwaysInFloat32(32, 4), "half_precision",
-         "https://github.com/huggingface/transformers/issues/47743"),
-    Case("query divided in place", lambda: divides_the_query_in_place, "writes_arguments",
-         "https://github.com/pytorch/pytorch/pull/73249"),
-    Case("cache keeps the past twice", lambda: KeepsThePastTwice(32, 4), "cache",
-         "https://github.com/pkunlp-icler/FastV/issues/18"),
+    Case(
+        "softmax over the heads",
+        lambda: SoftmaxOverHeads(32, 4),
+        "softmax_axis",
+        "https://github.com/CAMMA-public/rendezvous-in-time/issues/3",
+    ),
+    Case(
+        "mask repeated in the order of the heads",
+        lambda: MaskOfAnotherSequence(32, 4),
+        "mask_axis",
+        "https://github.com/ArrowLuo/CLIP4Clip/issues/22",
+    ),
+    Case(
+        "scores multiplied by the mask",
+        lambda: scores_times_mask,
+        "hidden_keys",
+        "https://github.com/georg-wolflein/good-features/pull/1",
+    ),
+    Case(
+        "causal mask flipped",
+        lambda: FlippedTriangle(32, 4),
+        "future",
+        "https://github.com/pytorch/pytorch/issues/34908",
+    ),
+    Case(
+        "heads joined by a reshape",
+        lambda: HeadsJoinedByReshape(32, 4),
+        "heads_cut",
+        "https://github.com/jsbaan/transformer-from-scratch/pull/6",
+    ),
+    Case(
+        "the first query may see nothing",
+        lambda: NothingBeforeTheFirst(32, 4),
+        "nan_output",
+        "https://github.com/pbloem/former/issues/10",
+    ),
+    Case(
+        "rotary positions start at 0 again",
+        lambda: RotatesFromZero(32, 4),
+        "positions_restart",
+        "https://github.com/keras-team/keras-hub/pull/1544",
+    ),
+    Case(
+        "mask always in float32",
+        lambda: MaskAlwaysInFloat32(32, 4),
+        "half_precision",
+        "https://github.com/huggingface/transformers/issues/47743",
+    ),
+    Case(
+        "query divided in place",
+        lambda: divides_the_query_in_place,
+        "writes_arguments",
+        "https://github.com/pytorch/pytorch/pull/73249",
+    ),
+    Case(
+        "cache keeps the past twice",
+        lambda: KeepsThePastTwice(32, 4),
+        "cache",
+        "https://github.com/pkunlp-icler/FastV/issues/18",
+    ),
 ]

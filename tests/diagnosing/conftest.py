@@ -1,0 +1,6 @@
+"""Where the cases lie."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,207 @@
+"""A diagnosis names real bugs, raises no false alarm, and does not guess."""
+
+import json
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import bugs
+import kept_aside
+import pytest
+import torch
+import torch.nn.functional as F
+from right import RIGHT
+from torch import nn
+
+from attention_course.diagnose import diagnose
+from attention_course.diagnosing.findings import LESSONS, ORDER
+from attention_course.exercises import chapter_exercises
+
+CASES = [*bugs.CASES, *kept_aside.CASES]
+UNNAMED = {  # what no input decides: two conventions, one head for four, a scale that nobody told
+    "heads interleaved",
+    "heads averaged",
+    "one head",
+}
+MISTAKES = [
+    (exercise, misconception)
+    for chapter, name in (("scaled_dot_product", "attention"), ("multi_head", "attention"))
+    for exercise in chapter_exercises(chapter).values()
+    if exercise.id == f"{chapter}.{name}"
+    for misconception in exercise.misconceptions
+]
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+BROKEN = """
+import torch
+
+
+def attention(query, key, value, mask=None):
+    scores = query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -1.0)
+    return scores.softmax(-1) @ value
+"""
+
+
+class Layer(nn.Module):
+    """A right layer of four heads whose parts can be made wrong."""
+
+    def __init__(self, d_model=32, n_heads=4, *, fill=None, hides=False):
+        super().__init__()
+        self.n_heads, self.fill, self.hides = n_heads, fill, hides
+        self.qkv, self.out = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        query, key, value = (
+            part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)
+        )
+        scores = query @ key.mT / query.size(-1) ** 0.5
+        if mask is not None:
+            fill = torch.finfo(scores.dtype).min if self.fill is None else self.fill
+            scores = scores.masked_fill(mask if self.hides else ~mask, fill)
+        return self.out((scores.softmax(-1) @ value).transpose(1, 2).flatten(2))
+
+
+def plain(query, key, value):
+    return (query @ key.transpose(-2, -1) / query.size(-1) ** 0.5).softmax(-1) @ value
+
+
+def unscaled(query, key, value):
+    return (query @ key.transpose(-2, -1)).softmax(-1) @ value
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_reported_bug_is_named_first(case):
+    report = diagnose(case.make(), **case.told)
+    assert report.wrong and report.wrong[0].name == case.finding, str(report)
+    assert report.unasked == {}
+
+
+@pytest.mark.parametrize(("name", "make", "told"), RIGHT, ids=[name for name, _, _ in RIGHT])
+def test_a_right_attention_raises_no_alarm(name, make, told):
+    try:
+        attention = make()
+    except ImportError as error:
+        pytest.skip(f"{name}: {error}")
+    report = diagnose(attention, **told)
+    assert report.wrong == [] and report.unasked == {}, str(report)
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), MISTAKES, ids=[mistake.name for _, mistake in MISTAKES])
+def test_a_learners_mistake_is_seen(exercise, mistake):
+    """A wrong scale is a note until somebody tells the right one; what only fails elsewhere is right here."""
+    assert list(diagnose(exercise.reference)) == []
+    report = diagnose(mistake.function)
+    fails_elsewhere = mistake.name.startswith("transpose(")
+    assert bool(report) == (mistake.name not in UNNAMED and not fails_elsewhere), str(report)
+
+
+def test_a_scale_is_a_note_until_one_is_told():
+    (note,) = diagnose(unscaled)
+    assert note.name == "scale" and note.note and "no scale" in note.sentence
+    (finding,) = diagnose(unscaled, scale="1/sqrt(d)")
+    assert finding.name == "scale" and not finding.note
+    assert diagnose(unscaled, scale=1.0).wrong == [] == diagnose(plain, scale="1/sqrt(d)")
+
+
+@pytest.mark.parametrize(("hides", "meant"), [(True, "hide"), (False, "attend")])
+def test_a_mask_is_inverted_only_where_the_other_sense_was_told(hides, meant):
+    layer = Layer(hides=hides)
+    assert list(diagnose(layer)) == [] == list(diagnose(layer, mask_means=meant))
+    (finding,) = diagnose(layer, mask_means="attend" if hides else "hide")
+    assert finding.name == "mask_inverted"
+
+
+def test_how_it_seems_to_be_called_is_told():
+    assert diagnose(plain).seems == "it seems to take query, key and value, (batch, heads, n, d)"
+    seems = diagnose(Layer(hides=True)).seems
+    assert "one sequence, (batch, n, d)" in seems and "`mask`, a boolean mask in which True hides" in seems
+    seems = diagnose(nn.MultiheadAttention(32, 4)).seems
+    assert "query, key and value, (n, batch, d)" in seems
+
+
+def test_a_layout_that_is_told_is_kept():
+    report = diagnose(nn.MultiheadAttention(32, 4), layout="(batch, n, d)")
+    assert [finding.name for finding in report.wrong][0] == "batch_mixes"
+
+
+def test_the_future_matters_to_what_is_told_to_be_causal():
+    assert diagnose(plain).wrong == []
+    assert [finding.name for finding in diagnose(plain, causal=True).wrong] == ["future"]
+    causal = partial(F.scaled_dot_product_attention, is_causal=True)
+    assert [finding.name for finding in diagnose(causal, causal=True).wrong] == ["mask_corner"]
+    assert [(finding.name, finding.note) for finding in diagnose(causal)] == [("mask_corner", True)]
+
+
+def test_the_smallest_input_shows_it():
+    layer = Layer(fill=-1.0)
+    (finding,) = diagnose(layer)
+    (x,) = finding.inputs
+    assert (
+        finding.name == "hidden_keys" and x.shape == (1, 2, 32) and finding.shown.startswith("a batch of 1 with 2 tok")
+    )
+    may_attend = torch.tensor([[True, False], [True, True]])
+    other = x.clone()
+    other[:, 1] += 1
+    before, after = (layer.double()(each, may_attend)[:, 0] for each in (x, other))
+    assert not torch.allclose(before, after, atol=1e-3)
+
+
+def test_what_is_diagnosed_stays_as_it_was():
+    layer = Layer(fill=-1.0).train()
+    before = {name: tensor.clone() for name, tensor in layer.state_dict().items()}
+    diagnose(layer)
+    assert layer.training and layer.qkv.weight.dtype == torch.float32 and layer.qkv.weight.grad is None
+    assert all(torch.equal(tensor, before[name]) for name, tensor in layer.state_dict().items())
+    assert not layer.qkv._forward_hooks
+
+
+def test_a_class_is_made_by_the_names_of_its_arguments():
+    assert diagnose(Layer).wrong == []
+
+    class Odd(Layer):
+        def __init__(self, zebra):
+            super().__init__()
+
+    with pytest.raises(ValueError, match="'zebra'"):
+        diagnose(Odd)
+
+
+@pytest.mark.parametrize(
+    ("attention", "told", "message"),
+    [
+        (plain, {"mask_means": "true"}, "mask_means must be 'attend' or 'hide', got 'true'"),
+        (plain, {"layout": "(n,)"}, r"layout must be one of .*, got '\(n,\)'"),
+        (lambda: None, {}, "expected a call with one sequence"),
+        (lambda x: x.nonsense, {}, "no way of calling it was found"),
+    ],
+)
+def test_what_cannot_be_called_is_refused(attention, told, message):
+    with pytest.raises(ValueError, match=message):
+        diagnose(attention, **told)
+
+
+def test_every_finding_leads_to_a_lesson():
+    assert len(set(ORDER)) == len(ORDER)
+    for address in LESSONS.values():
+        page, _, anchor = address.partition("#")
+        cells = json.loads((CHAPTERS / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+        words = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        headings = re.findall(r"(?m)^##+ (.+)$", words)
+        assert anchor in [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings], address
+
+
+def test_the_command_line_tells_and_exits(tmp_path):
+    (tmp_path / "mine.py").write_text(BROKEN, encoding="utf-8")
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "attention_course", "diagnose", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    wrong = run("mine.py:attention")
+    assert wrong.returncode == 1 and "WRONG hidden_keys" in wrong.stdout and wrong.stderr == ""
+    missing = run("mine.py:nothing")
+    assert missing.returncode == 2 and "nothing" in missing.stderr
+    assert run("attention").returncode == 2
