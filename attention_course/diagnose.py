@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from torch import nn
+from torch import Tensor, nn
 
 from attention_course.diagnosing.caches import ask_cache, ask_remembers
 from attention_course.diagnosing.findings import ORDER, Finding
@@ -50,7 +50,7 @@ class Report(list):
         lines = [self.seems]
         for finding in self:
             lines.append(f"{'note ' if finding.note else 'WRONG'} {finding.name}: {finding.sentence}")
-            lines.append(f"      shown by {finding.shown}; explained in chapters/{finding.lesson}")
+            lines += [f"  shown by {finding.shown}", f"  explained in chapters/{finding.lesson}"]
         lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
         return "\n".join(lines if self.wrong else [*lines, "nothing wrong was found"])
 
@@ -104,22 +104,21 @@ def _asked(known: Knowledge) -> Report:
             report.unasked[question.__name__] = f"{type(error).__name__}: {error}"
             continue
         if finding is not None:
-            sizes = _smallest(known, question, finding)
-            tokens = known.subject.draw(sizes)
-            report.append(replace(finding, shown=_told(tokens), inputs=tuple(known.subject.arguments(tokens))))
+            smallest, tokens = _smallest(known, question, finding)
+            report.append(replace(smallest, shown=_told(tokens), inputs=tuple(known.subject.arguments(tokens))))
     return report
 
 
-def _smallest(known: Knowledge, question: Callable, finding: Finding) -> Sizes:
-    """The smallest sizes at which the same is found."""
+def _smallest(known: Knowledge, question: Callable, finding: Finding) -> tuple[Finding, list[Tensor]]:
+    """The same finding on the smallest input that shows it, and this input."""
     for sizes in SMALLER:
         try:
             again = question(known, sizes)
         except Exception:  # whatever somebody's code may raise at a size
             continue
         if again is not None and again.name == finding.name:
-            return sizes
-    return USUAL
+            return again, known.subject.draw(sizes)
+    return finding, known.subject.draw(USUAL)
 
 
 def _told(tokens):

@@ -34,7 +34,7 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
             return Finding("mask_axis", f"{argument}, as {form.meaning} of {form.shape}: {axis}")
         tried = min(moving, key=lambda each: (laid[each.form] != KEYS, (each.influence & ~each.may).sum()))
         left, hidden = ((tried.influence & ~tried.may).sum(), (~tried.may).sum())
-        sentence = f"{argument}, as {tried.form.meaning}, hides {hidden} keys from queries, and {left} still have a say"
+        sentence = f"{argument}, as {tried.form.meaning}: of {hidden} pairs it is to hide, {left} still have a say"
         return Finding("hidden_keys", sentence)
     return None
 

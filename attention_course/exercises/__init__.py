@@ -49,6 +49,7 @@ CHAPTERS = (
     "pointing",
     "vision",
     "troubleshooting",
+    "diagnose",
     "efficient",
     "approximations",
     "recall",
