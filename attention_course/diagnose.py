@@ -86,7 +86,7 @@ def diagnose(
         raise ValueError(f"mask_means must be 'attend' or 'hide', got {mask_means!r}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of calls that were only tried
-        known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale))
+        known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale, layout))
         report = _asked(known)
     report.sort(key=lambda finding: (finding.note, ORDER.index(finding.name)))
     return report

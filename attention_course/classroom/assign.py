@@ -94,9 +94,7 @@ def assign(
         due=due,
         late_per_day=late_per_day,
     )
-    sentences = {
-        name: variants(exercises[name])[task.variant].sentence for name, task in tasks.items() if task.variant
-    }
+    sentences = {name: variants(exercises[name])[task.variant].sentence for name, task in tasks.items() if task.variant}
     made = {}
     for lesson, notebook in notebooks.items():
         own = {name: task for name, task in tasks.items() if name.split(".")[0] == lesson}

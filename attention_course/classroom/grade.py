@@ -61,7 +61,3 @@ def _tell(done, of, seconds):
     end = datetime.now() + timedelta(seconds=seconds / done * (of - done))
     last = "\n" if done == of else ""
     print(f"\r{done} of {of}, all by {end:%H:%M:%S} ", end=last, file=sys.stderr, flush=True)
-
-
-
-

@@ -46,11 +46,7 @@ def variants(exercise: Exercise) -> dict[str, Variant]:
     inputs = _inputs(exercise)
     outcome = run(exercise.reference, inputs)[0]
     about = " ".join(misconception.message for misconception in exercise.misconceptions)
-    single = [
-        turn
-        for turn in TURNS
-        if turn.fits(inputs[0], outcome) and not (turn.words and turn.words.search(about))
-    ]
+    single = [turn for turn in TURNS if turn.fits(inputs[0], outcome) and not (turn.words and turn.words.search(about))]
     ways = [(turn,) for turn in single] + [pair for pair in combinations(single, 2) if pair[0].kind != pair[1].kind]
     candidates = {", ".join(turn.name for turn in way): way for way in ways}
     return {
@@ -87,9 +83,7 @@ def _turned(exercise, turns):
         exercise.reference,
         f"This answers the question as the lesson asks it. Here it is turned round: {_sentence(exercise, turns)}",
     )
-    return dataclasses.replace(
-        turned, misconceptions=(*turned.misconceptions, published), untouched=exercise.given
-    )
+    return dataclasses.replace(turned, misconceptions=(*turned.misconceptions, published), untouched=exercise.given)
 
 
 def _turned_once(exercise, turn):

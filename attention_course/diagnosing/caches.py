@@ -103,8 +103,19 @@ def ask_cache(known: Knowledge, sizes: Sizes) -> Finding | None:
     causal = not subject.moved((whole - steps)[:, :, :-1], whole).any()
     chunks = in_pieces(subject, options, text, [n - 2])
     if causal and chunks is not None and subject.moved(chunks - whole, whole).any():
-        return Finding("mask_corner", f"with {n - 2} tokens in the cache, two new ones at once get other outputs")
+        before = f"with {n - 2} tokens in the cache, the first of two new ones"
+        if _sees_next(subject, options, text):
+            return Finding("cache", f"{before} sees the second: they come without a mask")
+        return Finding("mask_corner", f"{before} gets another output: it does not see all that came before")
     return None
+
+
+def _sees_next(subject: Subject, options: dict[str, Any], text: Tensor) -> bool:
+    """Whether of two new tokens the first one's output moves with the second."""
+    n, other = text.size(2), text.clone()
+    other[:, :, -1] = -text[:, :, -1]
+    fed = [in_pieces(subject, options, each, [n - 2]) for each in (text, other)]
+    return bool(subject.moved((fed[1] - fed[0])[:, :, -2], fed[0]).any())
 
 
 def _differ(subject, pieces, whole):

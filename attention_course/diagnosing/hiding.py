@@ -1,11 +1,10 @@
 """Questions about what is hidden: by a mask, and from those that came before."""
 
 import torch
-from torch import Tensor
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
-from attention_course.diagnosing.masks import Form, influence
+from attention_course.diagnosing.masks import Form, influence, is_band
 from attention_course.diagnosing.subject import Sizes, Subject
 
 KEYS = "the keys"
@@ -77,17 +76,10 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     if not leaks.any():
         return None
     causal = known.told.causal or bool(known.causal_options)
-    if not causal and (torch.equal(table, table.T) or not _is_band(table)):
+    if not causal and (torch.equal(table, table.T) or not is_band(table)):
         return None
     query, key = leaks.nonzero()[0].tolist()
     return Finding("future", f"token {key + 1} has a say in output {query + 1}, which stands before it")
-
-
-def _is_band(table: Tensor) -> bool:
-    """Whether it is the distance that decides who has a say: what keeps its largest scores alone is no mask."""
-    n = len(table)
-    diagonals = [table.diagonal(offset) for offset in range(1 - n, n)]
-    return all(diagonal.all() or not diagonal.any() for diagonal in diagonals)
 
 
 def ask_corner(known: Knowledge, sizes: Sizes) -> Finding | None:

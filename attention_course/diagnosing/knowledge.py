@@ -18,6 +18,7 @@ class Told:
     mask_means: str | None = None
     causal: bool | None = None
     scale: str | float | None = None
+    layout: str | None = None
 
 
 @dataclass

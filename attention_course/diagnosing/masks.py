@@ -99,6 +99,13 @@ def influence(subject: Subject, sizes: Sizes, parts: str = "both", **options: An
     return torch.stack(found, -1)
 
 
+def is_band(table: Tensor) -> bool:
+    """Whether it is the distance that decides who has a say: what keeps its largest scores alone is no mask."""
+    n = len(table)
+    diagonals = [table.diagonal(offset) for offset in range(1 - n, n)]
+    return all(diagonal.all() or not diagonal.any() for diagonal in diagonals)
+
+
 def others(subject: Subject, table: Tensor) -> Tensor:
     """A table of queries and keys without the pairs in which a token would ask itself, if it can."""
     if subject.kind != "self":

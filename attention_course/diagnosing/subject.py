@@ -109,9 +109,13 @@ class Subject:
                 except Exception:  # a float32 mask or buffer, say
                     continue
 
-    @torch.no_grad()
     def stays_apart(self) -> bool:
         """Whether another first or last sequence, or head, leaves the others as they are."""
+        return self.mixed() is None
+
+    @torch.no_grad()
+    def mixed(self) -> str | None:
+        """What has a say in its neighbours, `"sequences"` or `"heads"`, if either does."""
         tokens = self.draw(USUAL)
         before = self(tokens)
         for dim, name in enumerate(("batch", "heads")):
@@ -122,8 +126,8 @@ class Subject:
                 moved = self.moved(self(changed) - before, before)
                 moved.select(dim, place).fill_(False)
                 if moved.any():
-                    return False
-        return True
+                    return ("sequences", "heads")[dim]
+        return None
 
     # Calling it
 
@@ -219,11 +223,11 @@ class Subject:
 
     @property
     def blends(self) -> bool:
-        """Whether its output is a blend of the values as they are: a function, with no heads of its own."""
+        """Whether its output blends the values as they are, as in a function with no heads of its own."""
         return self.kind == "triple" and not isinstance(self.attention, nn.Module) and not self.signature.numbers
 
     @property
     def of_pytorch(self) -> bool:
-        """Whether it is PyTorch's own: what that does is documented, and worth a note."""
+        """Whether it is PyTorch's own, whose ways are documented and worth a note."""
         attention = getattr(self.attention, "func", self.attention)  # of a partial
         return attention is F.scaled_dot_product_attention or type(attention).__module__.startswith("torch.")

@@ -7,9 +7,18 @@ from torch import Tensor
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge, weights_of
+from attention_course.diagnosing.masks import influence, is_band
 from attention_course.diagnosing.subject import Sizes, Subject
 from attention_course.diagnosing.watching import watched
 
+AXES = {
+    (2,): "queries",
+    (1,): "heads",
+    (0,): "sequences of the batch",
+    (2, 3): "queries and keys",
+    (1, 3): "heads and keys",
+    (0, 3): "sequences and keys",
+}
 OFF = 1e-3  # of a sum that should be 1: no rounding comes near
 
 
@@ -26,9 +35,15 @@ def ask_dropout(known: Knowledge, sizes: Sizes) -> Finding | None:
 
 def ask_batch(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Do the sequences of a batch, or the heads, have a say in each other?"""
-    if sizes.batch < 2 or known.subject.stays_apart():
+    if sizes.batch < 2:
         return None
-    return Finding("batch_mixes", f"in {known.subject.layout.name}, another first sequence moves the others")
+    subject, mixed = known.subject, known.subject.mixed()
+    if mixed is not None:
+        return Finding("batch_mixes", f"in {subject.layout.name}, the {mixed} have a say in each other")
+    if subject.layout.name == "(n, batch, d)" and not known.told.layout:
+        sentence = "tokens come first: given (batch, n, d), it takes sequences for tokens, and they mix"
+        return Finding("batch_mixes", sentence, note=True)
+    return None
 
 
 def ask_lengths(known: Knowledge, sizes: Sizes) -> Finding | None:
@@ -51,8 +66,8 @@ def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
         off = (sums - 1).abs() > OFF
         if not off.any():
             continue
-        for dim, axis in ((2, "queries"), (1, "heads"), (0, "sequences of the batch")):
-            if weights.size(dim) > 1 and ((weights.sum(dim) - 1).abs() < OFF).all():
+        for dims, axis in AXES.items():
+            if weights.size(dims[0]) > 1 and ((weights.sum(dims) - 1).abs() < OFF).all():
                 sentence = f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}"
                 return Finding("softmax_axis", sentence)
         if _sums_matter(subject, sizes, options):
@@ -123,6 +138,8 @@ def ask_heads(known: Knowledge, sizes: Sizes) -> Finding | None:
     if subject.numpy or subject.layout.heads or subject.single:
         return None
     place = min(1, sizes.n_queries - 1)
+    if subject.kind == "self" and not _tokens_meet(subject, sizes):
+        return Finding("heads_cut", "no two tokens are compared, and who has a say in whom follows no order")
     for what, found in (("cut", _rows_cut), ("joined", _rows_joined)):
         rows = found(subject, sizes, place)
         if rows is not None and rows != [place]:
@@ -130,6 +147,19 @@ def ask_heads(known: Knowledge, sizes: Sizes) -> Finding | None:
             end = "rows of a head" if what == "cut" else "outputs"
             return Finding("heads_cut", f"heads are {what} so that token {place + 1} reaches these {end}: {told}")
     return None
+
+
+@torch.no_grad()
+def _tokens_meet(subject: Subject, sizes: Sizes) -> bool:
+    """Whether tokens are compared with each other, or who has a say is a matter of distance, or of groups."""
+    table = influence(subject, sizes)[0]
+    groups = (table.float() @ table.float()) > 0
+    if not table.triu(1).any() or is_band(table) or torch.equal(groups, table):
+        return True
+    tokens = subject.draw(sizes)
+    with watched(tokens[0].size(2), tokens[1].size(2)) as watch:
+        subject.raw(tokens)
+    return bool(watch.scores)
 
 
 def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:

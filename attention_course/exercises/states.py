@@ -189,9 +189,7 @@ STEP = Exercise(
         ),
         Misconception(
             "only what is written",
-            lambda state, key, value, strength, keep: torch.outer(
-                key, strength * (value - (keep * key) @ state)
-            ),
+            lambda state, key, value, strength, keep: torch.outer(key, strength * (value - (keep * key) @ state)),
             "You returned what is added to the state, without the state.",
         ),
     ),

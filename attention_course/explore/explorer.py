@@ -83,7 +83,8 @@ VIEW_CLASSES = {
     "attention": AttentionView,
     "frames": FramesView,
     "model": ModelView,
-    "sorting": SortingView, "state": StateView,
+    "sorting": SortingView,
+    "state": StateView,
     "translator": TranslatorView,
 }
 

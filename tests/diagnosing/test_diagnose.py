@@ -12,6 +12,7 @@ import kept_aside
 import pytest
 import torch
 import torch.nn.functional as F
+import unseen
 from right import RIGHT
 from torch import nn
 
@@ -19,7 +20,7 @@ from attention_course.diagnose import diagnose
 from attention_course.diagnosing.findings import LESSONS, ORDER
 from attention_course.exercises import chapter_exercises
 
-CASES = [*bugs.CASES, *kept_aside.CASES]
+CASES = [*bugs.CASES, *kept_aside.CASES, *unseen.CASES]
 UNNAMED = {  # what no input decides: two conventions, one head for four, a scale that nobody told
     "heads interleaved",
     "heads averaged",
