@@ -70,7 +70,7 @@ def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
             if weights.size(dims[0]) > 1 and ((weights.sum(dims) - 1).abs() < OFF).all():
                 sentence = f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}"
                 return Finding("softmax_axis", sentence)
-        if _sums_matter(subject, sizes, options):
+        if subject.mixed() != "sequences" and _sums_matter(subject, sizes, options):
             return Finding("rows_do_not_sum_to_1", f"{name}, a row of weights sums to {sums[off][0]:.2f}")
     return _ask_constant_values(known, sizes)
 
