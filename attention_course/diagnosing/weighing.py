@@ -56,6 +56,7 @@ def ask_lengths(known: Knowledge, sizes: Sizes) -> Finding | None:
 def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Do rows of weights sum to 1? If not, does another axis?"""
     subject = known.subject
+    mixed = subject.mixed() == "sequences"  # then a row is not what it seems
     shown = sizes._replace(n_keys=2 * subject.width) if subject.blends else sizes
     shown = shown._replace(n_queries=shown.n_keys) if subject.blends and subject.equal else shown
     for name, options in {**known.options(shown), **_odd_options(known, shown)}.items():
@@ -70,9 +71,9 @@ def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
             if weights.size(dims[0]) > 1 and ((weights.sum(dims) - 1).abs() < OFF).all():
                 sentence = f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}"
                 return Finding("softmax_axis", sentence)
-        if subject.mixed() != "sequences" and _sums_matter(subject, sizes, options):
+        if not mixed and _sums_matter(subject, sizes, options):
             return Finding("rows_do_not_sum_to_1", f"{name}, a row of weights sums to {sums[off][0]:.2f}")
-    return _ask_constant_values(known, sizes)
+    return None if mixed else _ask_constant_values(known, sizes)
 
 
 def _weights_or_none(subject, sizes, options):
@@ -145,7 +146,8 @@ def ask_heads(known: Knowledge, sizes: Sizes) -> Finding | None:
         if rows is not None and rows != [place]:
             told = ", ".join(str(row + 1) for row in rows) or "none"
             end = "rows of a head" if what == "cut" else "outputs"
-            return Finding("heads_cut", f"heads are {what} so that token {place + 1} reaches these {end}: {told}")
+            whose = "the token" if what == "cut" else "the blend of query"
+            return Finding("heads_cut", f"heads are {what} so that {whose} {place + 1} reaches these {end}: {told}")
     return None
 
 
