@@ -15,14 +15,14 @@ from attention_course.diagnosing.findings import ORDER, Finding
 from attention_course.diagnosing.hiding import ask_corner, ask_future, ask_masks
 from attention_course.diagnosing.knowledge import Knowledge, Told, learn
 from attention_course.diagnosing.layouts import LAYOUTS
-from attention_course.diagnosing.numbers import ask_empty, ask_finite, ask_gradient, ask_writes
+from attention_course.diagnosing.numbers import ask_empty, ask_finite, ask_gradient, ask_large, ask_writes
 from attention_course.diagnosing.precision import ask_autocast, ask_half
 from attention_course.diagnosing.scales import ask_scale
 from attention_course.diagnosing.subject import USUAL, Sizes, Subject
 from attention_course.diagnosing.weighing import ask_batch, ask_dropout, ask_heads, ask_lengths, ask_weights
 
 QUESTIONS = (
-    ask_dropout, ask_batch, ask_weights, ask_heads, ask_masks, ask_future, ask_corner, ask_empty, ask_cache,
+    ask_dropout, ask_batch, ask_weights, ask_heads, ask_masks, ask_future, ask_corner, ask_empty, ask_large, ask_cache,
     ask_remembers, ask_lengths, ask_scale, ask_gradient, ask_writes, ask_half, ask_autocast,
 )  # fmt: skip
 SMALLER = [Sizes(batch, n, n + more) for batch in (1, 2) for n in (2, 3, 4) for more in (0, 1, 2)]
@@ -49,8 +49,11 @@ class Report(list):
     def __str__(self) -> str:
         lines = [self.seems]
         for finding in self:
-            lines.append(f"{'note ' if finding.note else 'WRONG'} {finding.name}: {finding.sentence}")
+            kind = "note " if finding.note else "WRONG" if finding is self[0] else "also "
+            lines.append(f"{kind} {finding.name}: {finding.sentence}")
             lines += [f"  shown by {finding.shown}", f"  explained in chapters/{finding.lesson}"]
+        if len(self.wrong) > 1:
+            lines.append("what is found besides the first may follow from it")
         lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
         return "\n".join(lines if self.wrong else [*lines, "nothing wrong was found"])
 
@@ -95,7 +98,6 @@ def diagnose(
 def _asked(known: Knowledge) -> Report:
     """What each question has found, in the order of the questions."""
     report = Report()
-    report.seems = _seems(known)
     # Where numbers are NaN for ordinary inputs, no other question has an answer.
     for question in (ask_finite,) if ask_finite(known, USUAL) else QUESTIONS:
         try:
@@ -106,6 +108,7 @@ def _asked(known: Knowledge) -> Report:
         if finding is not None:
             smallest, tokens = _smallest(known, question, finding)
             report.append(replace(smallest, shown=_told(tokens), inputs=tuple(known.subject.arguments(tokens))))
+    report.seems = _seems(known)
     return report
 
 
@@ -136,9 +139,10 @@ def _seems(known: Knowledge) -> str:
     parts = [f"{told}{arrays}, {subject.layout.name}"]
     for argument, works in known.masks.items():
         if works is None:
-            parts.append(f"`{argument}`, in which no form was found that hides")
+            parts.append(f"`{argument}`, which in none of {len(known.ran[argument])} forms hides what it should")
         else:
             parts.append(f"`{argument}`, {works.form.meaning}, {works.form.shape}")
+    parts += ["a cache"] * known.cached
     return f"it seems to take {' and '.join(parts)}"
 
 

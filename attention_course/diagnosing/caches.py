@@ -99,7 +99,9 @@ def ask_cache(known: Knowledge, sizes: Sizes) -> Finding | None:
         if _restarts(subject, options, text):
             return Finding("positions_restart", "with a cache, a new token is turned as if it stood at the first place")
         share = (steps[:, :, -1] - whole[:, :, -1]).abs().max() / whole.abs().max()
-        return Finding("cache", f"fed one by one, the last of {n} tokens gets another output, off by {share:.0%}")
+        sentence = f"fed one by one, the last of {n} tokens gets another output, off by {share:.0%}"
+        return Finding("cache", sentence + _rewrites(subject, options, text))
+    known.cached = True
     causal = not subject.moved((whole - steps)[:, :, :-1], whole).any()
     chunks = in_pieces(subject, options, text, [n - 2])
     if causal and chunks is not None and subject.moved(chunks - whole, whole).any():
@@ -116,6 +118,23 @@ def _sees_next(subject: Subject, options: dict[str, Any], text: Tensor) -> bool:
     other[:, :, -1] = -text[:, :, -1]
     fed = [in_pieces(subject, options, each, [n - 2]) for each in (text, other)]
     return bool(subject.moved((fed[1] - fed[0])[:, :, -2], fed[0]).any())
+
+
+def _rewrites(subject: Subject, options: dict[str, Any], text: Tensor) -> str:
+    """Whether a later step changes what the cache held already, in words."""
+    for past, flag in ways(subject):
+        pieces, held = Pieces(subject, options, past, flag), []
+        try:
+            for place in range(3):
+                pieces.feed(text[:, :, place : place + 1].contiguous())
+                held.append([tensor.clone() for tensor in subject.tensors(pieces.kept)])
+        except Exception:  # whatever somebody's code may raise
+            continue
+        for old, new in zip(held[1], held[2], strict=False):
+            grown = old.dim() == 4 and new.shape[:2] == old.shape[:2] and new.size(2) == old.size(2) + 1
+            if grown and subject.moved(new[:, :, :-1] - old, old).any():
+                return "; a step changes what the cache held before it"
+    return ""
 
 
 def _differ(subject, pieces, whole):

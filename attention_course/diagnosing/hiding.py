@@ -4,7 +4,7 @@ import torch
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
-from attention_course.diagnosing.masks import Form, influence, is_band
+from attention_course.diagnosing.masks import Form, influence, is_band, try_form
 from attention_course.diagnosing.subject import Sizes, Subject
 
 KEYS = "the keys"
@@ -31,7 +31,9 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
         if KEYS not in laid.values() and axes:
             form, axis = next(iter(axes.items()))
             return Finding("mask_axis", f"{argument}, as {form.meaning} of {form.shape}: {axis}")
-        tried = min(moving, key=lambda each: (laid[each.form] != KEYS, (each.influence & ~each.may).sum()))
+        hides = known.told.mask_means == "hide"
+        tried = min(moving, key=lambda each: (laid[each.form] != KEYS, each.form.hides != hides))
+        tried = try_form(known.subject, tried.form, sizes, influence(known.subject, sizes)) or tried
         left, hidden = ((tried.influence & ~tried.may).sum(), (~tried.may).sum())
         sentence = f"{argument}, as {tried.form.meaning}: of {hidden} pairs it is to hide, {left} still have a say"
         return Finding("hidden_keys", sentence)
@@ -57,7 +59,7 @@ def _laid(subject: Subject, form: Form, sizes: Sizes) -> str | None:
     if form.by_query:
         return {(0,): KEYS, (n_keys - 1,): "rows are taken for columns"}.get(tuple(rows))
     if rows == [n_keys - 1]:
-        return "hiding the last key changes the last query alone"
+        return "it hides queries (rows) in place of keys (columns)"
     return KEYS if len(rows) >= n_queries - 1 else None
 
 
@@ -69,17 +71,22 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
             sentence = f"without {argument} it hides what comes later, and with it does not"
             return Finding("future", sentence, note=works.form.by_query)
     square = Sizes(sizes.batch, sizes.n_queries, sizes.n_queries)
-    table = influence(subject, square, **known.causal_options)[0]
-    n = len(table)
-    later = torch.ones(n, n, dtype=torch.bool).triu(1)
+    if subject.single:
+        return None
+    table, when = influence(subject, square, **known.causal_options)[0], ""
+    later = torch.ones_like(table).triu(1)
+    causal = known.told.causal or bool(known.causal_options)
+    if not (table & later).any():
+        causal = True
+        with subject.in_training():
+            table, when = influence(subject, square, **known.causal_options)[0], "in training mode, "
     leaks = table & later
     if not leaks.any():
         return None
-    causal = known.told.causal or bool(known.causal_options)
     if not causal and (torch.equal(table, table.T) or not is_band(table)):
         return None
     query, key = leaks.nonzero()[0].tolist()
-    return Finding("future", f"token {key + 1} has a say in output {query + 1}, which stands before it")
+    return Finding("future", f"{when}token {key + 1} has a say in output {query + 1}, which stands before it")
 
 
 def ask_corner(known: Knowledge, sizes: Sizes) -> Finding | None:

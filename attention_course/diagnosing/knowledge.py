@@ -10,6 +10,8 @@ from attention_course.diagnosing.masks import Tried, influence, read_mask
 from attention_course.diagnosing.subject import USUAL, Sizes, Subject
 from attention_course.diagnosing.watching import watched
 
+UNMASKED = "without a mask"
+
 
 @dataclass
 class Told:
@@ -30,6 +32,7 @@ class Knowledge:
         masks: For each mask argument the form that works, or `None`.
         ran: For each mask argument all forms that raised no error.
         own: In a layer of two sequences, the forms of the masks that hide tokens of the first from each other.
+        cached: Whether it was fed in pieces, and remembered them rightly.
         causal_options: The argument that makes it causal, if one does.
     """
 
@@ -39,11 +42,12 @@ class Knowledge:
     masks: dict[str, Tried | None] = field(default_factory=dict)
     ran: dict[str, list[Tried]] = field(default_factory=dict)
     own: dict[str, Tried] = field(default_factory=dict)
+    cached: bool = False
     causal_options: dict[str, Any] = field(default_factory=dict)
 
     def options(self, sizes: Sizes) -> dict[str, dict[str, Any]]:
         """The calls that are known to work, by name, for inputs of these sizes."""
-        known = {"without a mask": {}}
+        known = {UNMASKED: {}}
         if self.causal_options:
             known["causal"] = self.causal_options
         for argument, tried in self.masks.items():

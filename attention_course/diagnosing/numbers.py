@@ -20,6 +20,15 @@ def ask_finite(known: Knowledge, sizes: Sizes) -> Finding | None:
     return Finding("nan_output", f"without a mask, NaN or infinite numbers stand in these outputs: {rows}")
 
 
+def ask_large(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """Is the output NaN or infinite for numbers that are a hundred times as large?"""
+    output = known.subject([100 * tensor for tensor in known.subject.draw(sizes)])
+    if output.isfinite().all():
+        return None
+    share = (~output.isfinite()).double().mean()
+    return Finding("overflow", f"for inputs a hundred times as large, {share:.0%} of the output is NaN or infinite")
+
+
 def ask_empty(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Is the output, or a gradient, NaN where a query may see nothing?"""
     subject = known.subject

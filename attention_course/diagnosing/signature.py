@@ -24,6 +24,7 @@ MASK = re.compile(r"mask|bias|padding|may_attend|valid|hidden_where|visible", re
 CAUSAL = re.compile(r"causal", re.IGNORECASE)
 PAST = re.compile(r"past|cache|^present|^memory_kv|layer_state|^state$", re.IGNORECASE)
 OF_OTHERS = re.compile(r"encoder|cross|memory|context", re.IGNORECASE)  # not of a single sequence
+OTHER = re.compile(r"freq|cos|sin|pos|start|index|idx|layer|step|rope|rotary|offset|angle", re.IGNORECASE)
 FLAGS = re.compile(r"need|return|output_|use_|train|verbose|causal", re.IGNORECASE)
 
 
@@ -37,6 +38,7 @@ class Signature:
     causal: list[str] = field(default_factory=list)
     past: list[str] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
     all_names: list[str] = field(default_factory=list)
 
 
@@ -70,6 +72,8 @@ def read_signature(attention: Callable) -> Signature:
                 found.masks.append(name)
         elif required and found.tokens and number_for(name) is not None and name not in TOKENS:
             found.numbers[name] = number_for(name)
+        elif required and OTHER.search(name):
+            found.unknown.append(name)
         elif required or (name in TOKENS and parameter.annotation in (parameter.empty, Tensor, Tensor | None)):
             found.tokens.append(name)
     return found

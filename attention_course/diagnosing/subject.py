@@ -1,7 +1,8 @@
 """Somebody's attention behind one way of calling it, which was found by trying."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,10 +39,17 @@ class Subject:
     """
 
     def __init__(self, attention: Callable, layout: str | None = None):
-        self.attention = build(attention) if isinstance(attention, type) else attention
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)  # so that two reports of one class can be compared
+            self.attention = build(attention) if isinstance(attention, type) else attention
         if isinstance(self.attention, nn.Module):
             self.attention = copy.deepcopy(self.attention).cpu().float().eval()
         self.signature: Signature = read_signature(self.attention)
+        if self.signature.unknown:
+            raise CannotCall(
+                f"attention: what to give for {', '.join(self.signature.unknown)} cannot be told: pass a function that "
+                "gives it and takes the tokens alone"
+            )
         if not 1 <= len(self.signature.tokens) <= 3:
             raise CannotCall(
                 "attention: expected a call with one sequence, with two, or with query, key and value, got the "
@@ -49,7 +57,7 @@ class Subject:
             )
         self.kind = ("self", "cross", "triple")[len(self.signature.tokens) - 1]
         self.numpy, self.dtype, self.equal = False, torch.float32, self.kind == "self"
-        self.heads, self.base, self.single = 3, {}, False
+        self.heads, self.base, self.single, self.training = 3, {}, False, False
         self._take(self._find(layout))
 
     # Finding out how to call it
@@ -164,8 +172,17 @@ class Subject:
     def fresh(self) -> Callable:
         """A copy that nobody has called yet, in the subject's precision."""
         if isinstance(self.attention, nn.Module):
-            return copy.deepcopy(self.attention).to(self.dtype)
+            return copy.deepcopy(self.attention).to(self.dtype).train(self.training)
         return self.attention
+
+    @contextmanager
+    def in_training(self) -> Iterator[None]:
+        """Call it in training mode inside; chance is the same in each call."""
+        self.training = True
+        try:
+            yield
+        finally:
+            self.training = False
 
     def raw(self, tokens: list[Tensor], attention: Callable | None = None, seed: int = 0, **options: Any) -> Any:
         """What the attention itself returns, with chance seeded."""

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attention_course.diagnosing.findings import Finding
-from attention_course.diagnosing.knowledge import Knowledge, weights_of
+from attention_course.diagnosing.knowledge import UNMASKED, Knowledge, weights_of
 from attention_course.diagnosing.masks import influence, is_band
 from attention_course.diagnosing.subject import Sizes, Subject
 from attention_course.diagnosing.watching import watched
@@ -19,6 +19,7 @@ AXES = {
     (1, 3): "heads and keys",
     (0, 3): "sequences and keys",
 }
+MEANT = " (if it is meant so, as with a sink or a sigmoid, nothing is wrong)"
 OFF = 1e-3  # of a sum that should be 1: no rounding comes near
 
 
@@ -72,7 +73,10 @@ def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
                 sentence = f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}"
                 return Finding("softmax_axis", sentence)
         if not mixed and _sums_matter(subject, sizes, options):
-            return Finding("rows_do_not_sum_to_1", f"{name}, a row of weights sums to {sums[off][0]:.2f}")
+            sentence = f"{name}, a row of weights sums to {sums[off][0]:.2f}"
+            # Where no mask is given and even the row that sees all keys does not sum to 1, it may be meant.
+            meant = name == UNMASKED and bool(off[..., -1].any())
+            return Finding("rows_do_not_sum_to_1", sentence + MEANT * meant, note=meant)
     return None if mixed else _ask_constant_values(known, sizes)
 
 
@@ -127,9 +131,9 @@ def _ask_constant_values(known: Knowledge, sizes: Sizes) -> Finding | None:
         if subject.moved(output - expected, expected).any():
             share = (output.norm(dim=-1) / expected.norm(dim=-1)).flatten()
             worst = share[(share - 1).abs().argmax()]
-            return Finding(
-                "rows_do_not_sum_to_1", f"{name}, equal values come out {worst:.2f} times as large: so a row sums"
-            )
+            meant = name == UNMASKED
+            sentence = f"{name}, equal values come out {worst:.2f} times as large: so a row sums"
+            return Finding("rows_do_not_sum_to_1", sentence + MEANT * meant, note=meant)
     return None
 
 
@@ -165,7 +169,10 @@ def _tokens_meet(subject: Subject, sizes: Sizes) -> bool:
 
 
 def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
-    """Which rows of values change in some head where one token does."""
+    """Which rows of values change in some head where one token does, if heads differ in that.
+
+    Where they do not, tokens were mixed before the heads were cut, as by a convolution.
+    """
     seen = []
     for seed in (0, 1):
         tokens = subject.draw(sizes)
@@ -179,7 +186,9 @@ def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
             return None
         seen.append(watch.blends[-1][1])
     moved = subject.moved(seen[1] - seen[0], seen[0]).any(-1)
-    return moved.reshape(-1, moved.size(-1)).any(0).nonzero().flatten().tolist()
+    moved = moved.reshape(-1, moved.size(-1))  # (batch and heads, n)
+    rows = moved.any(0).nonzero().flatten().tolist()
+    return [place] if place in rows and (moved == moved[0]).all() else rows
 
 
 def _rows_joined(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:

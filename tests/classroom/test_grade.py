@@ -312,13 +312,24 @@ def test_an_answer_may_call_what_it_was_lent_and_look_no_deeper():
     lent, layer = _Lent(), torch.nn.Linear(2, 2)
     number, function = lent.keep(layer), lent.keep(made)
     assert lent.serve({"get": "in_features", "of": number}) == {"value": 2}
-    for name, of in (("__globals__", function), ("_parameters", number), ("register_forward_hook", number), (1, number)):
+    for name, of in (
+        ("__globals__", function),
+        ("_parameters", number),
+        ("register_forward_hook", number),
+        (1, number),
+    ):
         assert "error" in lent.serve({"get": name, "of": of}), name
     assert "error" in lent.serve({"get": "bias", "of": 99})
 
 
 def test_only_what_an_answer_needs_is_run(tmp_path):
-    cells = ["import torch", "import check_nothing", "torch.manual_seed(3)", "p = 5\nlong = sum(range(p))", f"{RIGHT}\n{CHECK}"]
+    cells = [
+        "import torch",
+        "import check_nothing",
+        "torch.manual_seed(3)",
+        "p = 5\nlong = sum(range(p))",
+        f"{RIGHT}\n{CHECK}",
+    ]
     answer = read(notebook(tmp_path / "a.ipynb", *cells), [JACOBIAN]).answers[JACOBIAN]
     assert answer.statements == ["import torch", RIGHT] and answer.expression == "answer"
 

@@ -136,6 +136,64 @@ def test_the_future_matters_to_what_is_told_to_be_causal():
     assert [(finding.name, finding.note) for finding in diagnose(causal)] == [("mask_corner", True)]
 
 
+class Sink(Layer):
+    """One more score, of nothing: rows sum to less than 1, and are meant to."""
+
+    def forward(self, x):
+        query, key, value = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        scores = F.pad(query @ key.mT / 8**0.5, (0, 1))
+        weights = scores.softmax(-1)[..., :-1]
+        return self.out((weights @ value).transpose(1, 2).flatten(2))
+
+
+class Convolved(Layer):
+    """A short convolution before the projections: a row of a head comes from two tokens, in every head."""
+
+    def forward(self, x, mask=None):
+        return super().forward(x + F.pad(x, (0, 0, 1, 0))[:, :-1], mask)
+
+
+class LeaksInTraining(Layer):
+    """The causal mask is applied in evaluation mode alone."""
+
+    def forward(self, x):
+        n = x.size(1)
+        may_attend = torch.ones(n, n, dtype=torch.bool)
+        return super().forward(x, may_attend if self.training else may_attend.tril())
+
+
+def by_hand(query, key, value):
+    exponentials = (query @ key.mT / query.size(-1) ** 0.5).exp()
+    return exponentials / exponentials.sum(-1, keepdim=True) @ value
+
+
+def with_angles(x, start_pos, freqs_cis):
+    return x
+
+
+def test_what_may_be_meant_is_a_note():
+    assert [(finding.name, finding.note) for finding in diagnose(Sink())] == [("rows_do_not_sum_to_1", True)]
+
+
+def test_a_convolution_before_the_heads_is_no_wrong_cut():
+    assert [finding.name for finding in diagnose(Convolved()).wrong if finding.name == "heads_cut"] == []
+
+
+def test_training_mode_is_asked_about_the_future():
+    (finding,) = diagnose(LeaksInTraining())
+    assert finding.name == "future" and finding.sentence.startswith("in training mode")
+
+
+def test_large_numbers_are_tried():
+    (finding,) = diagnose(by_hand)
+    assert finding.name == "overflow"
+
+
+def test_nothing_is_said_of_arguments_that_nobody_explained():
+    with pytest.raises(ValueError, match="start_pos, freqs_cis cannot be told"):
+        diagnose(with_angles)
+
+
 def test_the_smallest_input_shows_it():
     layer = Layer(fill=-1.0)
     (finding,) = diagnose(layer)

@@ -321,7 +321,7 @@ CASES = [
     Case(
         "normaliser summed over the heads",
         lambda: linear_with_a_sum_over_the_heads,
-        "rows_do_not_sum_to_1",
+        "batch_mixes",
         "https://github.com/fla-org/flash-linear-attention/pull/594",
     ),
     Case(

@@ -59,8 +59,9 @@ WRONG = {
         "one strength for all": lambda keys, values, strength: written(
             keys, values, strength.mean().expand_as(strength)
         ),
-        "corrected once": lambda keys, values, strength: strength[:, None]
-        * (values - (keys @ keys.T).tril(-1) @ (strength[:, None] * values)),
+        "corrected once": lambda keys, values, strength: (
+            strength[:, None] * (values - (keys @ keys.T).tril(-1) @ (strength[:, None] * values))
+        ),
         "one row short": lambda keys, values, strength: written(keys, values, strength)[1:],
     },
 }
