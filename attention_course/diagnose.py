@@ -142,6 +142,7 @@ def _seems(known: Knowledge) -> str:
             parts.append(f"`{argument}`, which in none of {len(known.ran[argument])} forms hides what it should")
         else:
             parts.append(f"`{argument}`, {works.form.meaning}, {works.form.shape}")
+    parts += [f"`{argument}`, {works.form.meaning}, of the first alone" for argument, works in known.own.items()]
     parts += ["a cache"] * known.cached
     return f"it seems to take {' and '.join(parts)}"
 

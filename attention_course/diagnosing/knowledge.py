@@ -28,7 +28,6 @@ class Knowledge:
     """The subject, what was told, and what the first calls have shown.
 
     Attributes:
-        plain: The influence of each key without a mask, `(batch, n_queries, n_keys)`, at the usual sizes.
         masks: For each mask argument the form that works, or `None`.
         ran: For each mask argument all forms that raised no error.
         own: In a layer of two sequences, the forms of the masks that hide tokens of the first from each other.
@@ -38,7 +37,6 @@ class Knowledge:
 
     subject: Subject
     told: Told
-    plain: Tensor
     masks: dict[str, Tried | None] = field(default_factory=dict)
     ran: dict[str, list[Tried]] = field(default_factory=dict)
     own: dict[str, Tried] = field(default_factory=dict)
@@ -59,7 +57,7 @@ class Knowledge:
 
 def learn(subject: Subject, told: Told) -> Knowledge:
     """Find out who has a say without a mask, and how each mask argument wants to be given."""
-    known = Knowledge(subject, told, influence(subject, USUAL))
+    known, plain = Knowledge(subject, told), influence(subject, USUAL)
     for argument in subject.signature.causal:
         if _moves(subject, {argument: True}):
             known.causal_options = {argument: True}
@@ -68,11 +66,10 @@ def learn(subject: Subject, told: Told) -> Knowledge:
         if argument in own:
             known.own[argument] = own[argument]
             continue
-        known.masks[argument], known.ran[argument] = read_mask(subject, argument, USUAL, known.plain)
+        known.masks[argument], known.ran[argument] = read_mask(subject, argument, USUAL, plain)
         if known.masks[argument] is None and not subject.equal:
             square = Sizes(USUAL.batch, USUAL.n_queries, USUAL.n_queries)
-            plain = influence(subject, square)
-            known.masks[argument], more = read_mask(subject, argument, square, plain)
+            known.masks[argument], more = read_mask(subject, argument, square, influence(subject, square))
             known.ran[argument] += more
     return known
 

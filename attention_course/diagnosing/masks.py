@@ -30,6 +30,9 @@ MEANINGS = {
 }
 
 
+CHANGED = {"self": (0,), "cross": (1,), "triple": (1, 2)}  # of query, key and value, where a token changes
+
+
 class Form(NamedTuple):
     """A shape and a meaning that a mask argument may have."""
 
@@ -80,19 +83,14 @@ def forms(argument: str) -> list[Form]:
 
 
 @torch.no_grad()
-def influence(subject: Subject, sizes: Sizes, parts: str = "both", **options: Any) -> Tensor:
-    """Which keys have a say: `(batch, n_queries, n_keys)`, whether another token at a place moves an output.
-
-    Args:
-        parts: Of three inputs, whether the `"key"`, the `"value"` or `"both"` change; of one, all do.
-    """
+def influence(subject: Subject, sizes: Sizes, **options: Any) -> Tensor:
+    """Which keys have a say: `(batch, n_queries, n_keys)`, whether another token at a place moves an output."""
     tokens, other = subject.draw(sizes), subject.draw(sizes, seed=1)
     before = subject(tokens, **options)
     found = []
     for place in range(tokens[1].size(2)):
         changed = [tensor.clone() for tensor in tokens]
-        which = {"self": (0,), "cross": (1,), "triple": {"key": (1,), "value": (2,), "both": (1, 2)}[parts]}
-        for index in which[subject.kind]:
+        for index in CHANGED[subject.kind]:
             changed[index][:, :, place] = other[index][:, :, place]
         moved = subject.moved(subject(changed, **options) - before, before)
         found.append(moved.any(3).any(1))

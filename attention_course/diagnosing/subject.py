@@ -224,12 +224,6 @@ class Subject:
         shapes = [tuple(tensor.shape) for tensor in self.tensors(result)]
         raise ValueError(f"nothing that was returned has a row for each query: {shapes}")
 
-    def weights(self, result: Any, tokens: list[Tensor]) -> Tensor | None:
-        """Of what was returned, the tensor that has a number for each query and key, if there is one."""
-        wanted = (tokens[0].size(2), tokens[1].size(2))
-        fitting = (tensor for tensor in self.tensors(result) if tensor.dim() > 1 and tensor.shape[-2:] == wanted)
-        return next(fitting, None)
-
     def tensors(self, result: Any) -> list[Tensor]:
         """The tensors in what was returned, in order; of a function of NumPy arrays, its arrays."""
         if isinstance(result, np.ndarray if self.numpy else Tensor):

@@ -182,7 +182,7 @@ def one_run(asked: dict) -> dict:
     return result
 
 
-def letters(asked: dict) -> dict:
+def letters(asked: dict, make_layer=make_layer) -> dict:
     """The share of right answers after training; of letters that change, also of either half of the names."""
     torch.manual_seed(asked["seed"])
     generator = torch.Generator().manual_seed(asked["seed"])

@@ -41,6 +41,7 @@ ANSWERS = [
     ("kv cache memory", "chapters/cache.html#what-it-costs-memory", 3),
     ("rope offset", "chapters/positions.html#rope-turn-queries-and-keys", 1),
     ("induction head", "glossary.html#term-induction-head", 1),
+    ("debug my attention", "chapters/diagnose.html", 3),
     ("perfor", "chapters/approximations.html#performer-the-softmax-estimated", 1),
 ]
 LINKS = ".course-search-results a"
