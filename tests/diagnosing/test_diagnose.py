@@ -115,6 +115,16 @@ def test_a_mask_is_inverted_only_where_the_other_sense_was_told(hides, meant):
     assert finding.name == "mask_inverted"
 
 
+def test_a_report_says_what_it_rests_on():
+    assert str(diagnose(plain)).endswith("17 questions found nothing wrong (few tokens, one mask at a time)")
+    first, *others = str(diagnose(Layer(fill=-1.0))).splitlines()
+    assert first.startswith("it seems to take one sequence") and others[0].startswith("WRONG hidden_keys: mask, as")
+    assert others[1:] == [
+        "  shown by a batch of 1 with 2 tokens of width 32",
+        "  explained in chapters/masking#padding-must-not-matter",
+    ]
+
+
 def test_how_it_seems_to_be_called_is_told():
     assert diagnose(plain).seems == "it seems to take query, key and value, (batch, heads, n, d)"
     seems = diagnose(Layer(hides=True)).seems
