@@ -166,11 +166,13 @@ def wake_kernel(page: Page) -> None:
 
 
 def go_to(page: Page, address: str) -> None:
-    """Open an address; once more where a JupyterLab that was still loading went elsewhere meanwhile."""
-    try:
-        page.goto(address)
-    except Error:
-        page.goto(address)
+    """Open an address; again where a JupyterLab that was still loading went elsewhere meanwhile, as it may twice."""
+    for _ in range(2):
+        with suppress(Error):
+            page.goto(address)
+            return
+        page.wait_for_load_state()
+    page.goto(address)
 
 
 def open_and_run(page: Page, address: str, n_explorers: int) -> None:
