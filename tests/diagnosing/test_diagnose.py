@@ -189,6 +189,28 @@ def test_a_convolution_before_the_heads_is_no_wrong_cut():
     assert [finding.name for finding in diagnose(Convolved()).wrong if finding.name == "heads_cut"] == []
 
 
+class CutByView(Layer):
+    """Heads are cut by a view, and joined right."""
+
+    def forward(self, x):
+        query, key, value = (part.reshape(len(x), 4, x.size(1), -1) for part in self.qkv(x).chunk(3, -1))
+        weights = (query @ key.mT / 8**0.5).softmax(-1)
+        return self.out((weights @ value).transpose(1, 2).flatten(2))
+
+
+def by_sign(query, key, value):
+    """Only the signs of queries count, and a sign has a gradient of 0."""
+    return plain(query.sign(), key, value)
+
+
+def test_a_wrong_cut_is_told_from_a_wrong_join():
+    assert [finding.sentence[:13] for finding in diagnose(CutByView()).wrong[:1]] == ["heads are cut"]
+
+
+def test_a_gradient_of_zeros_is_no_gradient():
+    assert [finding.sentence for finding in diagnose(by_sign).wrong] == ["the gradient of all of query is 0"]
+
+
 def test_training_mode_is_asked_about_the_future():
     (finding,) = diagnose(LeaksInTraining())
     assert finding.name == "future" and finding.sentence.startswith("in training mode")
