@@ -3,6 +3,7 @@
 # ruff: noqa: E501  (programs in one line each)
 
 import csv
+import gc
 import json
 import re
 import subprocess
@@ -320,6 +321,32 @@ def test_an_answer_may_call_what_it_was_lent_and_look_no_deeper():
     ):
         assert "error" in lent.serve({"get": name, "of": of}), name
     assert "error" in lent.serve({"get": "bias", "of": 99})
+
+
+@pytest.fixture
+def restless():
+    """Threads that take turns as often as they can, in the middle of building a syntax tree too."""
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+    gc.callbacks.append(_let_another_run)
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(20)
+    gc.freeze()  # what is there already would be looked at each time
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*threshold)
+    sys.setswitchinterval(interval)
+    gc.callbacks.remove(_let_another_run)
+
+
+def _let_another_run(phase, info):
+    sum(range(200))
+
+
+@pytest.mark.usefixtures("restless")
+def test_notebooks_are_read_in_several_threads(tmp_path):
+    path = notebook(tmp_path / "a.ipynb", *(f"def f{number}(x):\n    return [x, [x + 1]]" for number in range(99)))
+    with ThreadPoolExecutor(4) as pool:
+        assert {one.problem for one in pool.map(lambda _: read(path, [JACOBIAN]), range(12))} == {""}
 
 
 def test_only_what_an_answer_needs_is_run(tmp_path):
