@@ -1,4 +1,7 @@
-"""What `make site` does: run the notebooks that changed, build the book of what they showed, say what is wrong."""
+"""What `make site` does: run the notebooks that changed, build the book of what they showed, say what is wrong.
+
+The package lies beside the pages as a wheel, so that a copy of the site is enough to run the notebooks.
+"""
 
 import errno
 import shutil
@@ -12,6 +15,7 @@ from jupyter_cache import get_cache
 from notebooks import path, read
 from odds import write_for_the_site
 from verdicts import exceptions, false_claims
+from wheel import build_wheel
 
 BUILD = Path("_build")
 COMPLETE = BUILD / ".complete"
@@ -31,6 +35,14 @@ def build_book():
     if status == 0:
         COMPLETE.touch()
     return status
+
+
+def serve_wheel():
+    """Put the package beside the pages, for notebooks whose first cell cannot reach the repository."""
+    html = BUILD / "html"
+    for old in html.glob("*.whl"):
+        old.unlink()
+    shutil.copy(build_wheel(), html)
 
 
 def last_runs():
@@ -60,6 +72,7 @@ def make_site():
     run_stale()
     write_for_the_site(BUILD)
     status = build_book()
+    serve_wheel()
     print((BUILD / "slowest.txt").read_text(), flush=True)
     status = report(last_runs()) or status
     index = (BUILD / "html" / "index.html").absolute()

@@ -9,7 +9,8 @@ from pathlib import Path
 import nbformat
 
 ROOT = Path(__file__).parents[2]
-SHARED = ["Makefile", "tools", "_config.yml", "_ext", "_static", "references.bib", "requirements.txt", "pyproject.toml"]
+SHARED = ["Makefile", "LICENSE", "tools", "_ext", "_static", "_config.yml", "pyproject.toml", "requirements.txt"]
+SHARED += ["references.bib"]
 TOC = """\
 format: jb-book
 root: intro
