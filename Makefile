@@ -24,7 +24,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map odds peers mutants margins check lock url clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map odds peers mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -176,13 +176,14 @@ lock: $(UV)/.installed ## write requirements.txt from requirements.in: what is n
 	@$(UV)/bin/uv pip compile requirements.in --quiet --output-file requirements.txt --config-file tools/lock.toml \
 	  --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" > /dev/null
 
-url: ## name the repository the course is published from: URL=https://github.com/organisation/repository
-	@case "$(URL)" in *.git | */) false;; https://*/*/*) ;; *) false;; esac || { \
-	  echo "Say which: make url URL=https://github.com/organisation/repository"; exit 1; }
-	@old=$$(sed -n 's/^  url: *//p' _config.yml); \
-	for file in _config.yml *.ipynb chapters/*.ipynb; do \
-	  sed "s|$$old|$(URL)|g" "$$file" > "$$file.new" && mv "$$file.new" "$$file"; \
-	done; echo "$$old is now $(URL)"
+wheel: $(VENV)/.package ## build the package as one file, for those who cannot reach the repository
+	@$(BIN)/python tools/wheel.py
+
+url: ## name where the course is published: URL=https://github.com/organisation/repository (SITE=https://...)
+	@$(PYTHON) tools/published.py url "$(URL)" "$(SITE)"
+
+version: ## name the version, and the branch or tag that has it: VERSION=1.2.0 BRANCH=v1.2.0
+	@$(PYTHON) tools/published.py version "$(VERSION)" "$(BRANCH)"
 
 clean: ## remove everything built (the environments, .venv*, stay)
 	@rm -rf _build api .pytest_cache .ruff_cache .hypothesis

@@ -17,6 +17,7 @@ from environments import overlay, run, site_packages
 from execute import CACHE, expected
 from jupyter_cache import get_cache
 from notebooks import WORKERS, code_cells, names, path
+from published import published
 
 COLAB = Path(".venv-colab")
 ADDRESS = "https://example.org/group/course"  # where the course is published, for these readers
@@ -48,10 +49,11 @@ def publish(folder):
     """
     git = ["git", f"--git-dir={folder / '.git'}"]
     author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    run("git", "init", "--quiet", folder)
+    branch = published()["branch"]  # of which the setup cell asks for the package
+    run("git", "init", "--quiet", f"--initial-branch={branch}", folder)
     run(*git, "--work-tree=.", "add", "--all")
     run(*git, f"--work-tree={folder}", "checkout-index", "--all")
-    run("make", "url", f"URL={ADDRESS}", cwd=folder)
+    run("make", "url", f"URL={ADDRESS}", f"SITE={ADDRESS}/site", cwd=folder)
     run(*git, f"--work-tree={folder}", *author, "commit", "--quiet", "--all", "--message", "as it stands")
     return run(*git, "rev-parse", "HEAD").strip()
 

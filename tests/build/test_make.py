@@ -1,10 +1,12 @@
 """What the Makefile promises, kept by a book of two tiny chapters that share the course's build."""
 
+import json
 import re
 import shutil
 import sys
 
 import pytest
+from published import published
 from tiny_book import PACKAGE, ROOT, make, write_chapter
 
 
@@ -118,27 +120,71 @@ def test_a_missing_browser_is_installed_where_it_may(tmp_path):
     assert (tmp_path / "calls").read_text().split() == ["update", "install"]
 
 
-def test_the_repository_is_renamed_everywhere(tmp_path):
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    shutil.copy(ROOT / "_config.yml", tmp_path)
-    old = re.search(r"url: (\S+)", (tmp_path / "_config.yml").read_text())[1]
-    new = "https://example.org/group/course"
-    for name in ("intro.ipynb", "chapters/one.ipynb"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(f'"git+{old}"')
-    status, output = make(tmp_path, "url", f"URL={new}")
+@pytest.fixture
+def unnamed(tmp_path):
+    """The files that say where the course is published, and two notebooks: one with the setup cell, one without."""
+    for name in ("Makefile", "_config.yml", "pyproject.toml", "intro.ipynb"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "published.py", tmp_path / "tools")
+    (tmp_path / "chapters").mkdir()
+    shutil.copy(ROOT / "chapters" / "masking.ipynb", tmp_path / "chapters")
+    (tmp_path / "chapters" / "bare.ipynb").write_text('{"cells": []}')
+    return tmp_path
+
+
+def setup_cell(path):
+    return "".join(next(c["source"] for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"))
+
+
+def test_the_repository_is_named_everywhere(unnamed):
+    status, output = make(unnamed, "url", "URL=https://github.com/Group/course")
     assert status == 0, output
-    assert f"  url: {new}\n" in (tmp_path / "_config.yml").read_text()
-    for name in ("intro.ipynb", "chapters/one.ipynb"):
-        assert (tmp_path / name).read_text() == f'"git+{new}"'
+    config = (unnamed / "_config.yml").read_text()
+    assert "  url: https://github.com/Group/course\n" in config
+    assert "  baseurl: https://group.github.io/course\n" in config
+    for name, page in (("intro", "intro"), ("chapters/masking", "chapters/masking")):
+        cell = setup_cell(unnamed / f"{name}.ipynb")
+        assert 'repository = "https://github.com/Group/course"\n' in cell
+        assert f'site, page = "https://group.github.io/course", "{page}.html"\n' in cell
+    assert (unnamed / "chapters" / "bare.ipynb").read_text() == '{"cells": []}'
 
 
-@pytest.mark.parametrize("address", ["", "example.org/group/course", "https://example.org/group/course.git"])
-def test_an_address_that_would_not_do_is_refused(tmp_path, address):
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    status, output = make(tmp_path, "url", f"URL={address}")
+def test_a_site_at_the_root_of_its_host_is_known(unnamed):
+    make(unnamed, "url", "URL=https://github.com/Group/group.github.io")
+    assert published(unnamed)["baseurl"] == "https://group.github.io"
+
+
+def test_naming_it_changes_nothing_else_of_a_notebook(unnamed):
+    before = (unnamed / "chapters" / "masking.ipynb").read_text()
+    old = published(unnamed)
+    make(unnamed, "url", "URL=https://example.org/group/course", "SITE=https://example.org/site/")
+    assert (unnamed / "chapters" / "masking.ipynb").read_text() != before
+    make(unnamed, "url", f"URL={old['url']}", f"SITE={old['baseurl']}")
+    assert (unnamed / "chapters" / "masking.ipynb").read_text() == before
+
+
+def test_a_version_is_named_everywhere(unnamed):
+    status, output = make(unnamed, "version", "VERSION=1.2.0", "BRANCH=v1.2.0")
+    assert status == 0, output
+    assert published(unnamed) == published(ROOT) | {"version": "1.2.0", "branch": "v1.2.0"}
+    assert 'version, revision = "1.2.0", "v1.2.0"' in setup_cell(unnamed / "chapters" / "masking.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["URL="], "make url URL=https://"),
+        (["URL=example.org/group/course"], "make url URL=https://"),
+        (["URL=https://example.org/group/course.git"], "make url URL=https://"),
+        (["URL=https://example.org/group/course"], "SITE=https://"),
+    ],
+)
+def test_an_address_that_would_not_do_is_refused(unnamed, arguments, told):
+    status, output = make(unnamed, "url", *arguments)
     assert status != 0
-    assert "make url URL=https://" in output
+    assert told in output
+    assert published(unnamed) == published(ROOT)
 
 
 def test_make_alone_lists_what_it_can_do(tmp_path):

@@ -8,28 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from jupyter_cache import get_cache
+from published import CELL, published
 from pybtex.database import parse_file
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "_ext"))
 from course_site.quick_checks import malformed_checks  # noqa: E402
-
-SETUP = """\
-# @title Set up the course
-# Where attention_course is missing (Colab), install it; torch and numpy stay as they are.
-from importlib.util import find_spec
-
-if find_spec("attention_course") is None:
-    address = "{url}"
-    if "your-organisation" in address:
-        raise RuntimeError(
-            "This copy of the course does not know where it is published: run `pip install .` in its "
-            "folder, or `make url URL=...` there, and open the notebook again."
-        )
-    %pip install --quiet "git+{{address}}"
-
-from attention_course import setup
-
-course = setup()"""
 
 FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`]*`")
@@ -158,10 +141,10 @@ def test_every_figure_has_alt_text(name, notebook, root):
     assert mute == []
 
 
-def test_the_setup_cell_is_the_same_everywhere(name, notebook, repository_url):
+def test_the_setup_cell_is_the_same_everywhere(name, notebook, root):
     code = sources(notebook, "code")
     if code or name.startswith("chapters/"):
-        assert code[0] == SETUP.format(url=repository_url)
+        assert code[0] == CELL.format(**published(root), page=name.removesuffix(".ipynb"))
 
 
 def test_the_repository_is_named_in_one_place(root, repository_url, notebook_names, tmp_path):

@@ -1,51 +1,109 @@
-"""The first cell of a notebook where the package is missing: it installs it, or says what else to do."""
+"""The first cell of a notebook where the package is missing or another one: it installs it, or says what else to do."""
 
-import importlib.util
-import json
-import shutil
+import os
 import subprocess
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from zipfile import ZipFile
 
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
+from environments import overlay
+from published import CELL
 
-PUBLISHED = "https://example.org/group/course"
+WHEEL = "attention_course-0.1.0-py3-none-any.whl"
+NOWHERE = "http://127.0.0.1:9"  # where nothing listens
+
+
+def small_wheel(path, version):
+    """A package of this name with nothing in it but `setup`."""
+    about = f"attention_course-{version}.dist-info"
+    files = {
+        "attention_course/__init__.py": "def setup():\n    print('set up')\n",
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: attention_course\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    listed = "".join(f"{name},,\n" for name in [*files, f"{about}/RECORD"])
+    with ZipFile(path, "w") as wheel:
+        for name, text in {**files, f"{about}/RECORD": listed}.items():
+            wheel.writestr(name, text)
 
 
 @pytest.fixture
-def book(root, tmp_path):
-    """The intro alone, in a folder where `make url` works, as if nobody had named an address yet."""
-    for name in ("Makefile", "_config.yml", "intro.ipynb"):
-        shutil.copy(root / name, tmp_path)
-    (tmp_path / "chapters").mkdir()
-    (tmp_path / "chapters" / "one.ipynb").write_text("{}")
-    name_address(tmp_path, "https://example.org/your-organisation/attention-course")
-    return tmp_path
+def reader(root, tmp_path):
+    """A folder with nothing in it, and the packages of a Colab notebook; `run` runs the cell there."""
+    python, folder = overlay(tmp_path / "environment", root / ".venv-colab"), tmp_path / "notes" / "week 1"
+    folder.mkdir(parents=True)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
+    def run(url="https://github.com/your-organisation/course", site="https://example.org", **environment):
+        cell = CELL.format(url=url, baseurl=site, branch="main", version="0.1.0", page="chapters/masking")
+        command = [python, "-c", cell]
+        return subprocess.run(command, cwd=folder, env=kept | environment, capture_output=True, text=True)
+
+    return SimpleNamespace(folder=folder, python=python, run=run)
 
 
-def name_address(book, url):
-    subprocess.run(["make", "url", f"URL={url}"], cwd=book, check=True, capture_output=True)
+@pytest.fixture
+def site(tmp_path):
+    """The address of a site that serves a wheel, without a word to this terminal."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    small_wheel(folder / WHEEL, "0.1.0")
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
-def run_setup_cell(book, monkeypatch):
-    """What the cell asked pip to do, and the exception that it ended with or `None`."""
-    cells = json.loads((book / "intro.ipynb").read_text(encoding="utf-8"))["cells"]
-    setup = next("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    shell, asked = InteractiveShell(), []
-    shell.register_magic_function(asked.append, "line", "pip")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    return asked, shell.run_cell(setup).error_in_exec
+def says_what_to_do(ran):
+    """Whether the last thing said is the sentence, and nothing is left of what pip and git said."""
+    said = ran.stderr.splitlines()[-1]
+    assert "git" not in ran.stdout
+    return ran.returncode == 1 and f"ask whoever gave you this notebook for {WHEEL}" in said
 
 
-def test_an_unpublished_copy_says_what_to_do(book, monkeypatch):
-    asked, error = run_setup_cell(book, monkeypatch)
-    assert asked == []
-    assert isinstance(error, RuntimeError)
-    assert "make url URL=" in str(error)
-    assert "pip install ." in str(error)
+def test_a_notebook_without_an_address_asks_nobody(reader, tmp_path):
+    """The name that stands for an organisation could be anybody's."""
+    program = tmp_path / "programs" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexit 1")
+    program.chmod(0o755)
+    assert says_what_to_do(reader.run(PATH=f"{program.parent}:{os.environ['PATH']}"))
+    assert not (tmp_path / "asked").exists()
 
 
-def test_a_published_copy_installs_the_package_from_its_address(book, monkeypatch):
-    name_address(book, PUBLISHED)
-    asked, error = run_setup_cell(book, monkeypatch)
-    assert asked == [f'install --quiet "git+{PUBLISHED}"']
-    assert error is None
+@pytest.mark.parametrize("where", [".", ".."])
+def test_a_wheel_beside_the_notebook_or_above_it_is_enough(reader, where):
+    small_wheel(reader.folder / where / WHEEL, "0.1.0")
+    assert reader.run().stdout == "set up\n"
+
+
+def test_a_wrong_address_says_what_to_do(reader, site):
+    assert says_what_to_do(reader.run(url=f"{site}/group/course", site=f"{site}/elsewhere"))
+
+
+def test_no_network_says_what_to_do(reader):
+    assert says_what_to_do(reader.run(url=f"{NOWHERE}/group/course", site=NOWHERE))
+
+
+def test_without_git_the_site_has_the_package(reader, site):
+    """And whoever had to install it hears where the page is."""
+    (reader.folder / "no programs").mkdir()
+    ran = reader.run(url=f"{NOWHERE}/group/course", site=site, PATH=str(reader.folder / "no programs"))
+    assert ran.stdout == f"This notebook as a page: {site}/chapters/masking.html\nset up\n"
+
+
+def test_another_version_is_said_and_left_alone(reader, tmp_path):
+    old = tmp_path / "attention_course-0.0.9-py3-none-any.whl"
+    small_wheel(old, "0.0.9")
+    subprocess.run([reader.python, "-m", "pip", "install", "--quiet", old], check=True)
+    first, second, last = reader.run(url=f"{NOWHERE}/group/course", site=NOWHERE).stdout.splitlines()
+    assert first == "This notebook belongs to version 0.1.0 of attention_course, and 0.0.9 is installed:"
+    assert last == "set up"

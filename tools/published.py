@@ -1,0 +1,106 @@
+"""Where the course is published, and as which version: write it into the files that say so, and into every notebook.
+
+`_config.yml` says the repository, its branch or tag, and the site's address; pyproject.toml the version. Each
+notebook's first cell repeats them, since it may be all that a reader has. This runs before anything is installed.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+CELL = """\
+# @title Set up the course
+# Where attention_course is missing (Colab), install it; torch, numpy and ipywidgets stay as they are.
+import importlib.metadata
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+version, revision = "{version}", "{branch}"  # of the package that this notebook belongs to
+repository = "{url}"
+site, page = "{baseurl}", "{page}.html"
+wheel = f"attention_course-{{version}}-py3-none-any.whl"
+if find_spec("attention_course") is None:
+    sources = [folder / wheel for folder in (Path.cwd(), *Path.cwd().parents) if (folder / wheel).exists()]
+    if "your-organisation" not in repository:
+        sources += [f"git+{{repository}}@{{revision}}", f"{{site}}/{{wheel}}"]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--retries", "1", "--find-links", "."]
+    if not any(subprocess.run([*pip, source], capture_output=True).returncode == 0 for source in sources):
+        raise RuntimeError(
+            "The course's package could not be installed from here: ask whoever gave you this notebook for "
+            f"{{wheel}}, put that file beside the notebook, and run this cell again. (In a copy of the "
+            "whole course, `pip install .` in its folder does it.)"
+        )
+    importlib.invalidate_caches()
+    if "your-organisation" not in repository:
+        print(f"This notebook as a page: {{site}}/{{page}}")
+
+from attention_course import setup
+
+installed = {{one.version for one in importlib.metadata.distributions(name="attention_course")}}
+if installed and version not in installed:
+    print(f"This notebook belongs to version {{version}} of attention_course, and {{min(installed)}} is installed:")
+    print("names may be missing, and numbers may differ from those on the page.")
+course = setup()"""
+
+FILES = {  # what is written where
+    "url": ("_config.yml", r"^  url: *(\S*)"),
+    "branch": ("_config.yml", r"^  branch: *(\S*)"),
+    "baseurl": ("_config.yml", r"^  baseurl: *(\S*)"),
+    "version": ("pyproject.toml", r'^version = "(.*)"'),
+}
+
+
+def published(root: Path = Path(".")) -> dict[str, str]:
+    """Where the course is published, and as what: `url`, `branch`, `baseurl` (of the site) and `version`."""
+    return {
+        name: re.search(pattern, (root / file).read_text(encoding="utf-8"), re.MULTILINE)[1]
+        for name, (file, pattern) in FILES.items()
+    }
+
+
+def write(name, value):
+    """Write another value into the file in which it stands."""
+    file, pattern = FILES[name]
+    text = Path(file).read_text(encoding="utf-8")
+    start, end = re.search(pattern, text, re.MULTILINE).span(1)
+    Path(file).write_text(text[:start] + value + text[end:], encoding="utf-8")
+
+
+def write_cells():
+    """Write the cell into all notebooks that begin with it."""
+    for path in [*Path(".").glob("*.ipynb"), *Path("chapters").glob("*.ipynb")]:
+        source = CELL.format(**published(), page=path.with_suffix("").as_posix()).splitlines(keepends=True)
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        first = next((cell for cell in notebook["cells"] if cell["cell_type"] == "code"), None)
+        if first and first["source"][0] == source[0]:
+            first["source"] = source
+            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def named(url, site):
+    """The repository and its site, by the addresses given; GitHub's tell where their pages are."""
+    if not re.fullmatch(r"https://[^/]+/\S+(?<!\.git)(?<!/)", url):
+        sys.exit("Say which: make url URL=https://github.com/organisation/repository")
+    if pages := re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", url):
+        host = f"{pages[1].lower()}.github.io"
+        site = site or (f"https://{host}" if pages[2].lower() == host else f"https://{host}/{pages[2]}")
+    if not site.startswith("https://"):
+        sys.exit(f"Say also where its site is: make url URL={url} SITE=https://...")
+    return {"url": url, "baseurl": site.rstrip("/")}
+
+
+def main(action, *values):
+    """`url URL SITE` or `version VERSION BRANCH`; what is empty stays as it is."""
+    changed = named(*values) if action == "url" else dict(zip(("version", "branch"), values, strict=True))
+    for name, value in changed.items():
+        if value:
+            write(name, value)
+    write_cells()
+    print("\n".join(f"{name}: {value}" for name, value in published().items()))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
