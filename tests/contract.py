@@ -35,7 +35,7 @@ class Precision:
         return case.autocast[self.autocast] if self.autocast else case.errors.get(self.dtype)
 
     def output(self, case, attention, tokens, mask=None):
-        with torch.autocast("cpu", self.autocast) if self.autocast else nullcontext():
+        with torch.autocast(tokens[0].device.type, self.autocast) if self.autocast else nullcontext():
             return case.output(attention, tokens, mask)
 
     def __str__(self) -> str:
