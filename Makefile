@@ -24,7 +24,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map odds peers mutants margins check lock wheel url version clean
+.PHONY: help site serve install test $(STAGES) browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -155,6 +155,9 @@ $(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
 peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half an hour)
 	@$(PEERS)/bin/python benchmarks/efficient.py
 	@$(PEERS)/bin/python benchmarks/flash_linear.py
+
+gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (half an hour; refuses without)
+	@$(BIN)/python benchmarks/gpu.py
 
 mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)
 	@$(BIN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)

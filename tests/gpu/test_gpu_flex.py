@@ -76,8 +76,12 @@ def test_equals_the_definition_forward_and_backward(case, dtype, n_queries, reco
     expected = by_definition(*exact, **defined(n_queries))
     assert weights is None and output.dtype == dtype
     probe = torch.randn(output.shape, generator=seeded(1)).to(dtype)
-    ours = [output.detach(), *torch.autograd.grad(output, tokens, probe.to(DEVICE))]
-    theirs = [expected.detach(), *torch.autograd.grad(expected, exact, probe.double())]
-    found = max(relative_error(mine.cpu(), its) for mine, its in zip(ours, theirs, strict=True))
+    ours, theirs = (
+        torch.autograd.grad(output, tokens, probe.to(DEVICE)),
+        torch.autograd.grad(expected, exact, probe.double()),
+    )
+    # All gradients together: a query's, which sees few keys, is the small rest of large numbers.
+    ours, theirs = (torch.cat([each.flatten() for each in gradients]) for gradients in (ours, theirs))
+    found = max(relative_error(output.cpu(), expected), relative_error(ours.cpu(), theirs))
     record_property("error", found)
     assert found < ALLOWED[dtype]
