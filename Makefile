@@ -156,7 +156,7 @@ peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half 
 	@$(PEERS)/bin/python benchmarks/efficient.py
 	@$(PEERS)/bin/python benchmarks/flash_linear.py
 
-gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (half an hour; refuses without)
+gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (refuses without one)
 	@$(BIN)/python benchmarks/gpu.py
 
 mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)

@@ -15,7 +15,8 @@ import sysconfig
 import xml.etree.ElementTree as ElementTree
 from collections import Counter, defaultdict
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,7 +48,7 @@ PEAK = "print(max([*_peaks, _torch.cuda.max_memory_allocated()]))"
 
 
 def devices() -> list[str]:
-    """The names of the NVIDIA GPUs that the driver's own program finds, and the driver's version."""
+    """Each NVIDIA GPU that the driver's own program finds: `"name, version of the driver"`."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return []
@@ -86,11 +87,7 @@ def describe() -> dict:
     properties = torch.cuda.get_device_properties(0)
     versions = {"Python": platform.python_version(), "CUDA": torch.version.cuda}
     versions |= {"cuDNN": str(torch.backends.cudnn.version()), "NCCL": ".".join(map(str, torch.cuda.nccl.version()))}
-    for package in ("torch", "triton", "numpy"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "none"
+    versions |= {package: version(package) for package in ("torch", "triton", "numpy") if find_spec(package)}
     return {
         "device": properties.name,
         "devices": torch.cuda.device_count(),

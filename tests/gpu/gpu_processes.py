@@ -4,6 +4,7 @@ By NCCL each process has a device of its own; where there is none, gloo does the
 """
 
 import json
+import os
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -62,11 +63,11 @@ def compare(attend, split, device, dtype, causal=False) -> list[float]:
 
 
 def main(folder: Path) -> None:
-    dist.init_process_group(BACKEND, timeout=timedelta(seconds=120))
     device = torch.device("cpu")
     if BACKEND == "nccl":
-        device = torch.device("cuda", dist.get_rank())
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
+    dist.init_process_group(BACKEND, timeout=timedelta(seconds=120))
     found = {"backend": dist.get_backend(), "device": device.type, "bytes": {}, "errors": {}}
     for dtype in (torch.float32, torch.bfloat16, torch.float16):
         name = str(dtype)
