@@ -62,7 +62,7 @@ def refusal() -> str | None:
     found = devices()
     if not found and not torch.cuda.is_available():
         return (
-            "make gpu needs an NVIDIA GPU (Turing or newer, with driver 580 or newer for PyTorch "
+            "make gpu needs an NVIDIA GPU (Ampere or newer, with driver 580 or newer for PyTorch "
             f"{torch.__version__.partition('+')[0]} from PyPI), and neither nvidia-smi nor PyTorch finds one here."
         )
     if torch.version.cuda is None:
@@ -75,7 +75,10 @@ def refusal() -> str | None:
         torch.ones(2, device="cuda").sum().item()
     except Exception as error:  # a driver that is too old, a device that the build was not compiled for
         said = str(error).strip().splitlines()[0]
-        return f"PyTorch {torch.__version__}, built for CUDA {torch.version.cuda}, cannot use the GPU here: {said}"
+        return (
+            f"PyTorch {torch.__version__}, built for CUDA {torch.version.cuda}, cannot use the GPU here: {said} "
+            "(https://download.pytorch.org/whl has builds for older drivers)"
+        )
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
     if not compiler or not Path(sysconfig.get_paths()["include"], "Python.h").exists():
         return "Triton compiles a little C for each kernel: install gcc and Python's headers (Debian: gcc python3-dev)."

@@ -189,5 +189,5 @@ def test_an_address_that_would_not_do_is_refused(unnamed, arguments, told):
 
 def test_make_alone_lists_what_it_can_do(tmp_path):
     _, output = make(ROOT)
-    for target in ("site", "serve", "install", "test", "sweeps", "odds", "url", "clean"):
+    for target in ("site", "serve", "install", "test", "sweeps", "odds", "gpu", "url", "clean"):
         assert re.search(rf"^make {target} +\S", output, re.MULTILINE)
