@@ -9,7 +9,7 @@ from seeding import seeded
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from where import DEVICE, ROOM, on_a_gpu
 
-from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
+from attention_course import padding_mask, scaled_dot_product_attention
 
 N_TOKENS = 130
 # Relative errors of output and gradients
@@ -21,10 +21,8 @@ HIDING = {
     "the future": {"causal": True},
     "padding": {"mask": padding_mask(torch.tensor([N_TOKENS, 60]))},
     "by query": {"mask": BY_QUERY},
-    "the future, biased": {
-        "mask": causal_mask(N_TOKENS),
-        "bias": torch.randn(3, N_TOKENS, N_TOKENS, generator=seeded()),
-    },
+    "the future and padding": {"causal": True, "mask": padding_mask(torch.tensor([N_TOKENS, 60]))},
+    "the future, biased": {"causal": True, "bias": torch.randn(3, N_TOKENS, N_TOKENS, generator=seeded())},
 }
 DTYPES = pytest.mark.parametrize("dtype", ALLOWED, ids=str)
 
@@ -49,7 +47,7 @@ def error(attend, tokens, expect):
 @pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "with weights"])
 def test_exact_attention(dtype, hiding, need_weights, record_property):
     given = HIDING[hiding]
-    mask = causal_mask(N_TOKENS) if given.get("causal") else given.get("mask")
+    mask, causal = given.get("mask"), given.get("causal", False)
     bias = given.get("bias", torch.zeros(())).to(dtype)  # rounded, as the tokens are, for both
     options = {name: one.to(DEVICE) if name == "mask" else one for name, one in given.items()}
     if "bias" in given:
@@ -57,7 +55,7 @@ def test_exact_attention(dtype, hiding, need_weights, record_property):
     found = error(
         lambda *tokens: scaled_dot_product_attention(*tokens, need_weights=need_weights, **options)[0],
         drawn(dtype),
-        lambda *tokens: by_definition(*tokens, mask, bias=bias.double()),
+        lambda *tokens: by_definition(*tokens, mask, causal=causal, bias=bias.double()),
     )
     record_property("error", found)
     assert found < ROOM * ALLOWED[dtype]
