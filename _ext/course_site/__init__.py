@@ -6,6 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PARTS = (
+    "icons",
     "maths",
     "buttons",
     "callouts",
@@ -17,6 +18,7 @@ PARTS = (
     "execution",
     "widgets",
     "explorers",
+    "image_sizes",
     "folds",
     "opening",
     "punctuation",
@@ -29,6 +31,7 @@ PARTS = (
     "accessibility",
     "api",
     "search",
+    "loading",
 )
 
 

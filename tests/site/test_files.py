@@ -78,6 +78,21 @@ def test_images_have_a_description(page):
     assert silent == []
 
 
+def test_images_say_how_large_they_are(page):
+    """Every image has its room before it arrives, so that nothing on the page moves when it does."""
+    images = parse(page).find_all("img")
+    unsized = [image for image in images if min(int(image.get(side, 0)) for side in ("width", "height")) < 1]
+    assert [str(image)[:120] for image in unsized] == []
+
+
+def test_every_icon_is_in_the_icon_font(page):
+    """The font has no other icons than those that icons.py names."""
+    shown = {name for tag in parse(page).select(".fa-solid, .fa-brands") for name in tag["class"]}
+    style = (SITE / "_static" / "icons.css").read_text()
+    assert shown, "no page is without an icon"
+    assert [name for name in shown - {"fa-solid", "fa-brands"} if f".{name}" not in style] == []
+
+
 def test_nothing_is_loaded_from_elsewhere(page):
     """No script, style, image or frame has an address on another host."""
     tags = [(tag, tag.get(LINKS[tag.name], "")) for tag in parse(page).find_all(["script", "img", "iframe", "source"])]
