@@ -123,11 +123,13 @@ def visit(open_page, origin: str):
     def visit(page_name: str, scheme: str, width: str) -> Visit:
         tab = open_page(f"{origin}/{page_name}", scheme, width)
         page = tab.page
+        asked_for = list(tab.requests)
         as_opened = page.evaluate(AS_OPENED)
         page.evaluate(UNCOVER)
         page.evaluate(OPEN_FOLDS)
         on_a_phone = width == "phone"
         seen = page.evaluate(MEASURE) | {
+            "asked_for": asked_for,
             "as_opened": as_opened,
             "off_screen": page.evaluate(OFF_SCREEN) if page_name in LESSONS else {},
             "wide_code": page.evaluate(WIDE_CODE) if on_a_phone else 0,

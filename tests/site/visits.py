@@ -68,6 +68,8 @@ class Visit:
     """What a browser saw on one page.
 
     Attributes:
+        requests: The addresses of all that it loaded, its folds open.
+        asked_for: The addresses of what it loaded before anything was opened.
         as_opened: Where the exercises begin and the first picture ends, in pixels, before anything is opened.
         off_screen: What is meant to be read and cannot be, by kind.
         wide_code: How many boxes of code or of printed results scroll sideways.
@@ -77,6 +79,7 @@ class Visit:
 
     errors: list[str]
     requests: list[str]
+    asked_for: list[str]
     violations: list[str]
     as_opened: dict[str, float | None]
     off_screen: dict[str, list[str]]
