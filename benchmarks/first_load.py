@@ -1,0 +1,250 @@
+"""Load every page of the site as a phone does on a slow network, and weigh what it asks for.
+
+python benchmarks/first_load.py [PAGE ...]        after `make site`; needs Chromium ($CHROMIUM, or on the path)
+
+Slow 4G is 1.6 Mbit/s and 150 ms a request, the processor is throttled fourfold, the cache is empty, and text travels
+compressed, as GitHub Pages sends it. Nothing is pressed. A page that misses a goal is loaded twice more, and the median
+of the three counts. The server here speaks HTTP/1.1, so that at most six requests travel at a time.
+
+The first picture is the first figure, diagram or explorer of the article that no fold hides, whether it is in view or
+not. Its time is that of the first frame in which it is there as a whole, the image of a figure included, and anything
+at all is painted. The layout shift is the sum of all shifts: while the page loads, and then while it is scrolled
+through once, a screen at a time.
+"""
+
+import functools
+import gzip
+import http.server
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from attention_course import measure
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "_build" / "html"
+RESULTS = Path(__file__).parent / "results" / "first_load.json"
+
+sys.path.insert(0, str(ROOT / "tests" / "site"))
+from visits import HEIGHTS, WIDTHS, page_names  # noqa: E402
+
+NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
+THROTTLED = 4
+IDLE = 1.0  # seconds without a request after the page's own end of loading
+STEP = 0.15  # seconds on each screen while the page is scrolled through
+COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb"}  # pictures and fonts are so by themselves
+HEAVIEST = 25  # files in the record
+
+GOALS = {"kilobytes": 500, "picture": 2.0, "shift": 0.05}
+
+OBSERVE = """
+(() => {
+  const seen = (globalThis.firstLoad = { picture: null, shift: 0 });
+  new PerformanceObserver((list) => {
+    for (const shift of list.getEntries()) if (!shift.hadRecentInput) seen.shift += shift.value;
+  }).observe({ type: "layout-shift", buffered: true });
+
+  const PICTURES = ".bd-article :is(img, svg.course-diagram, .course-explorer :is(img, svg, canvas))";
+  const arrived = (node) =>
+    document.readyState !== "loading" || Boolean(node.nextSibling) || (node.parentNode && arrived(node.parentNode));
+  const isWhole = (one) => (one.localName === "img" ? one.complete && one.naturalWidth > 0 : arrived(one));
+  const look = () => {
+    const first = [...document.querySelectorAll(PICTURES)].find((picture) => picture.checkVisibility());
+    if (!first || !isWhole(first)) return requestAnimationFrame(look);
+    const { port1, port2 } = new MessageChannel(); // its message arrives when the frame has been drawn
+    port1.onmessage = () => (seen.picture = performance.now());
+    port2.postMessage(null);
+  };
+  requestAnimationFrame(look);
+})();
+"""
+READ = """() => {
+  const text = performance.getEntriesByName("first-contentful-paint")[0].startTime;
+  return { shift: firstLoad.shift, text, picture: firstLoad.picture && Math.max(firstLoad.picture, text) };
+}"""
+
+
+@functools.cache
+def sent(path: Path) -> bytes:
+    """What the server sends of a file."""
+    content = path.read_bytes()
+    return gzip.compress(content, compresslevel=6, mtime=0) if path.suffix in COMPRESSED else content
+
+
+class CompressingHandler(http.server.SimpleHTTPRequestHandler):
+    """Serves files as GitHub Pages does: text compressed, over connections that stay open."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Send a file."""
+        path = Path(self.translate_path(self.path))
+        if not path.is_file():
+            self.send_error(404)
+            return
+        body = sent(path)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Length", str(len(body)))
+        if path.suffix in COMPRESSED:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of the built site on a local server."""
+    handler = functools.partial(CompressingHandler, directory=SITE)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class Traffic:
+    """What a page asked for, and what of it has arrived."""
+
+    def __init__(self, session):
+        self.addresses, self.bytes, self.waiting = {}, Counter(), set()
+        self.last = time.monotonic()
+        session.on("Network.requestWillBeSent", self.begin)
+        session.on("Network.loadingFinished", self.end)
+        session.on("Network.loadingFailed", self.end)
+
+    def begin(self, event: dict) -> None:
+        """Note a request, unless it is for what the page itself holds."""
+        address = urlsplit(event["request"]["url"])
+        if address.scheme == "http":
+            self.addresses[event["requestId"]] = address.path
+            self.waiting.add(event["requestId"])
+
+    def end(self, event: dict) -> None:
+        """Note its end, with the bytes of its header and of its compressed body."""
+        self.last = time.monotonic()
+        if event["requestId"] in self.addresses:
+            self.bytes[self.addresses[event["requestId"]]] += int(event.get("encodedDataLength", 0))
+            self.waiting.discard(event["requestId"])
+
+    def wait(self, page: Page) -> None:
+        """Wait until the page has asked for nothing for a while."""
+        while self.waiting or time.monotonic() - self.last < IDLE:
+            page.wait_for_timeout(100)
+
+
+def load(browser: Browser, address: str) -> tuple[dict, Counter]:
+    """Load a page once, with an empty cache: what was measured, and the bytes of each file."""
+    context = browser.new_context(viewport={"width": WIDTHS["phone"], "height": HEIGHTS["phone"]})
+    page = context.new_page()
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", NETWORK)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": THROTTLED})
+    page.add_init_script(OBSERVE)
+    traffic = Traffic(session)
+    page.goto(address, wait_until="load", timeout=120_000)
+    traffic.wait(page)
+    loaded, files = page.evaluate(READ), Counter(traffic.bytes)
+    scroll_through(page)
+    shifted = page.evaluate("firstLoad.shift") - loaded["shift"]
+    context.close()
+    seconds = {name: loaded[name] and round(loaded[name] / 1000, 2) for name in ("text", "picture")}
+    return {
+        "kilobytes": round(sum(files.values()) / 1000),
+        "requests": len(files),
+        **seconds,
+        "shift": round(loaded["shift"], 3),
+        "shift while scrolled": round(shifted, 3),
+    }, files
+
+
+def scroll_through(page: Page) -> None:
+    """Scroll to the end, a screen at a time."""
+    while page.evaluate("scrollY + innerHeight < document.documentElement.scrollHeight - 1"):
+        page.evaluate("scrollBy({ top: innerHeight, behavior: 'instant' })")
+        page.wait_for_timeout(1000 * STEP)
+
+
+def misses(measured: dict) -> list[str]:
+    """The goals that a page misses."""
+    return [name for name, most in GOALS.items() if (measured[name] or 0) > most]
+
+
+def measure_page(browser: Browser, address: str) -> tuple[dict, Counter]:
+    """Load a page, and twice more if it misses a goal; then the median counts."""
+    measured, files = load(browser, address)
+    if not misses(measured):
+        return measured, files
+    runs = [measured, *(load(browser, address)[0] for _ in range(2))]
+    return {name: value and median(run[name] for run in runs) for name, value in measured.items()}, files
+
+
+def print_worst(pages: dict[str, dict]) -> None:
+    """A table of the pages that miss a goal, or of the ten heaviest where none does."""
+    bad = {name: page for name, page in pages.items() if misses(page)}
+    shown = bad or dict(sorted(pages.items(), key=lambda item: -item[1]["kilobytes"])[:10])
+    print(f"{len(bad)} of {len(pages)} pages miss a goal: {GOALS}")
+    print(f"{'':36}{'kB':>6}{'requests':>10}{'text, s':>9}{'picture, s':>12}{'shift':>8}{'scrolled':>10}")
+    for name, page in sorted(shown.items(), key=lambda item: -item[1]["kilobytes"]):
+        picture = page["picture"] if page["picture"] is not None else "none"
+        print(
+            f"{name:36}{page['kilobytes']:>6}{page['requests']:>10}{page['text']:>9}{picture:>12}{page['shift']:>8}"
+            f"{page['shift while scrolled']:>10}"
+        )
+
+
+def summarize_files(files: Counter, loads: Counter) -> dict[str, dict]:
+    """The files that weigh most over all pages, and how many pages ask for each."""
+    return {name: {"kilobytes": round(size / 1000), "pages": loads[name]} for name, size in files.most_common(HEAVIEST)}
+
+
+def main() -> None:
+    if not (SITE / "intro.html").exists():
+        sys.exit("there is no built site in _build/html: run `make site` first")
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        sys.exit("no Chromium found: install one or set CHROMIUM")
+    asked = sys.argv[1:]
+    pages, weights, loads = {}, Counter(), Counter()
+    with served() as origin, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for name in asked or page_names():
+            pages[name], files = measure_page(browser, f"{origin}/{name}")
+            weights.update(files)
+            loads.update(files.keys())
+            print(name, pages[name], flush=True)
+        record = {
+            "machine": measure.describe_machine(),
+            "browser": f"Chromium {browser.version}, headless, without a GPU",
+            "date": date.today().isoformat(),
+            "network": "1.6 Mbit/s, 150 ms, HTTP/1.1, gzip, an empty cache",
+            "processor": f"throttled {THROTTLED} times",
+            "window": [WIDTHS["phone"], HEIGHTS["phone"]],
+            "goals": GOALS,
+            "pages that miss": {name: misses(page) for name, page in pages.items() if misses(page)},
+            "pages": pages,
+            "heaviest files": summarize_files(weights, loads),
+        }
+        browser.close()
+    print_worst(pages)
+    if not asked:  # of a few pages nothing is recorded
+        RESULTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
