@@ -1,4 +1,7 @@
-"""Every image says how wide and how high it is, so that what stands below it does not move when it arrives."""
+"""Every image says how wide and how high it is, so that nothing moves when it arrives, and comes when it is near.
+
+A page's first image is asked for at once.
+"""
 
 import re
 from os.path import normpath
@@ -9,7 +12,6 @@ import imagesize
 
 IMAGE = re.compile(r"<img\b[^>]*?>")
 SOURCE = re.compile(r'\bsrc="([^"]+)"')
-SIZE = re.compile(r"\b(?:width|height)=")
 
 
 def find_file(app, pagename, address):
@@ -25,14 +27,15 @@ def find_file(app, pagename, address):
 def add_sizes(app, pagename, templatename, context, doctree):
     """Write the sizes into the body of a page; a style sheet or a style makes the images as wide as they are shown."""
 
-    def add_size(match):
-        image = match[0]
-        if SIZE.search(image):
-            return image
-        width, height = imagesize.get(find_file(app, pagename, SOURCE.search(image)[1]))
-        return f'<img width="{round(width)}" height="{round(height)}"{image.removeprefix("<img")}'
+    body = context.get("body", "")
+    first = IMAGE.search(body)
 
-    context["body"] = IMAGE.sub(add_size, context.get("body", ""))
+    def add_size(match):
+        width, height = imagesize.get(find_file(app, pagename, SOURCE.search(match[0])[1]))
+        when = "" if match.start() == first.start() else ' loading="lazy"'
+        return f'<img width="{round(width)}" height="{round(height)}"{when}{match[0].removeprefix("<img")}'
+
+    context["body"] = IMAGE.sub(add_size, body)
 
 
 def setup(app):

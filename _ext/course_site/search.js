@@ -8,9 +8,6 @@
  * @typedef {{ addAll: (documents: object[]) => void, search: (query: string, options: object) => Found[] }} Library
  * @typedef {{ courseSearch: { places: Place[], same: string[][] }, MiniSearch: new (options: object) => Library }} Given
  */
-const { courseSearch, MiniSearch } = /** @type {Given} */ (/** @type {unknown} */ (window));
-const { places, same } = courseSearch;
-
 const MOST_SHOWN = 30;
 const EXCERPT = 220; // characters
 const PAUSE = 150; // milliseconds after the last key, so that a screen reader is not interrupted by each
@@ -57,10 +54,13 @@ function plainWords(text) {
 // Every way of saying something, by its first term: what follows it, and the one term that stands for all ways.
 /** @type {Map<string, { rest: string[], group: string }[]>} */
 const ways = new Map();
-for (const group of same) {
-  for (const way of group) {
-    const [first, ...rest] = [...way.matchAll(WORD)].map((match) => stem(match[0]));
-    ways.set(first, [...(ways.get(first) ?? []), { rest, group: `=${group[0]}` }]);
+/** @param {string[][]} same */
+function learnWays(same) {
+  for (const group of same) {
+    for (const way of group) {
+      const [first, ...rest] = [...way.matchAll(WORD)].map((match) => stem(match[0]));
+      ways.set(first, [...(ways.get(first) ?? []), { rest, group: `=${group[0]}` }]);
+    }
   }
 }
 
@@ -81,21 +81,47 @@ const termsOf = (text) => wordsOf(text).map(({ term }) => term);
 
 /** @type {Set<string>} */
 const known = new Set();
-const library = new MiniSearch({
-  fields: Object.keys(WEIGHTS),
-  processTerm: (/** @type {string} */ term) => term,
-  tokenize: (/** @type {string} */ text) => {
-    const terms = termsOf(text);
-    terms.forEach((term) => known.add(term));
-    return terms;
-  },
-});
-// Who asks for code is served by a place that has some.
-library.addAll(
-  places.map((place, id) => ({ ...place, id, above: place.above.join(" "), code: place.code && `code ${place.code}` })),
-);
+/** @type {Place[]} */
+let places;
+/** @type {Library} */
+let library;
+/** @type {Set<string>[]} */
+let titles;
 
-const titles = places.map(({ title }) => new Set(termsOf(title)));
+/** @param {string} address @returns {Promise<void>} */
+function load(address) {
+  return new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.addEventListener("load", () => done());
+    script.addEventListener("error", () => failed(Error(`${address} did not arrive`)));
+    script.src = address;
+    document.head.append(script);
+  });
+}
+
+// The list of places is most of what this page weighs: it is asked for with the first question.
+async function prepare() {
+  await Promise.all(String(form.dataset.needs).split(" ").map(load));
+  const { courseSearch, MiniSearch } = /** @type {Given} */ (/** @type {unknown} */ (window));
+  learnWays(courseSearch.same);
+  places = courseSearch.places;
+  library = new MiniSearch({
+    fields: Object.keys(WEIGHTS),
+    processTerm: (/** @type {string} */ term) => term,
+    tokenize: (/** @type {string} */ text) => {
+      const terms = termsOf(text);
+      terms.forEach((term) => known.add(term));
+      return terms;
+    },
+  });
+  // Who asks for code is served by a place that has some.
+  library.addAll(
+    places.map((place, id) => ({ ...place, id, above: place.above.join(" "), code: place.code && `code ${place.code}` })),
+  );
+  titles = places.map(({ title }) => new Set(termsOf(title)));
+}
+/** @type {Promise<void> | undefined} */
+let prepared;
 
 const occurs = (/** @type {string} */ term) => [...known].some((word) => word.startsWith(term));
 
@@ -185,7 +211,8 @@ function inWords(query, number) {
   return number === 1 ? "One place in the course" : `${number} places in the course`;
 }
 
-function show() {
+async function show() {
+  await (prepared ??= prepare());
   const query = field.value.trim();
   const found = find(query);
   list.replaceChildren(...found.slice(0, MOST_SHOWN).map(result));
@@ -207,5 +234,5 @@ field.addEventListener("input", () => {
 
 form.hidden = false;
 field.value = new URLSearchParams(location.search).get("q") ?? "";
-if (!field.value) field.focus();
-show();
+if (field.value) show();
+else field.focus();

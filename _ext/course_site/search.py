@@ -149,10 +149,9 @@ def write_page(app):
 
 
 def load_scripts(app, pagename, templatename, context, doctree):
-    """Load the library, the list and the script on the search page, in this order."""
+    """Load the script on the search page, and tell it where to find the library and the list."""
     if pagename == PAGE:
-        app.add_js_file(LIBRARY, defer="defer")
-        app.add_js_file(INDEX, defer="defer")
+        context["search_needs"] = " ".join(context["pathto"](f"_static/{name}", 1) for name in (LIBRARY, INDEX))
         load_script(app, PAGE)
 
 

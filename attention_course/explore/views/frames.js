@@ -34,9 +34,9 @@ const render = ({ model, el }) => {
   const captions = (data.captions ?? []).map((said, frame) => `${frame + 1} of ${length}: ${said}`);
   const caption = data.captions && makeCaption(root, captions);
   const image = make(root, "img", "course-explorer-frame");
-  // Until the first picture has arrived, it has the room of the one that stands for it before the script runs.
+  // Until the first picture has arrived, it has the room of the one in whose place it stands, and comes when that would.
   const first = /** @type {HTMLImageElement | null} */ (el.querySelector(".course-explorer-first img"));
-  if (first) [image.width, image.height] = [first.width, first.height];
+  if (first) [image.width, image.height, image.loading] = [first.width, first.height, first.loading];
   image.addEventListener("load", () => ([image.width, image.height] = [image.naturalWidth, image.naturalHeight]));
   const drawing = make(root, "div", "course-explorer-drawing");
   const button = make(root, "button", "course-explorer-play");
