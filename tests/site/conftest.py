@@ -30,6 +30,10 @@ LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
 UNCOVER = "for (const button of document.querySelectorAll('.course-check-anyway')) button.click()"
 OPEN_FOLDS = """async () => {
   for (const box of document.querySelectorAll("details")) box.open = true;
+  // What waits until it is near comes now.
+  const images = [...document.querySelectorAll("img[src]")];
+  for (const image of images) image.loading = "eager";
+  await Promise.all(images.map((image) => image.decode()));
   await document.fonts.ready;
   // What was in closed folds is fitted in the frame after they tell that they are open.
   for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
