@@ -42,7 +42,7 @@ from visits import HEIGHTS, WIDTHS, page_names  # noqa: E402
 
 NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
 THROTTLED = 4
-IDLE = 1.0  # seconds without a request after the page's own end of loading
+IDLE = 2.0  # seconds in which nothing is asked for and nothing arrives, after the page's own end of loading
 STEP = 0.15  # seconds on each screen while the page is scrolled through
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb"}  # pictures and fonts are so by themselves
 HEAVIEST = 25  # files in the record
@@ -121,29 +121,32 @@ class Traffic:
     """What a page asked for, and what of it has arrived."""
 
     def __init__(self, session):
-        self.addresses, self.bytes, self.waiting = {}, Counter(), set()
+        self.addresses, self.bytes = {}, Counter()
         self.last = time.monotonic()
         session.on("Network.requestWillBeSent", self.begin)
+        session.on("Network.dataReceived", self.note)
         session.on("Network.loadingFinished", self.end)
-        session.on("Network.loadingFailed", self.end)
+
+    def note(self, event: dict) -> None:
+        """Note that something is on its way."""
+        self.last = time.monotonic()
 
     def begin(self, event: dict) -> None:
         """Note a request, unless it is for what the page itself holds."""
+        self.note(event)
         address = urlsplit(event["request"]["url"])
         if address.scheme == "http":
             self.addresses[event["requestId"]] = address.path
-            self.waiting.add(event["requestId"])
 
     def end(self, event: dict) -> None:
         """Note its end, with the bytes of its header and of its compressed body."""
-        self.last = time.monotonic()
+        self.note(event)
         if event["requestId"] in self.addresses:
-            self.bytes[self.addresses[event["requestId"]]] += int(event.get("encodedDataLength", 0))
-            self.waiting.discard(event["requestId"])
+            self.bytes[self.addresses[event["requestId"]]] += int(event["encodedDataLength"])
 
     def wait(self, page: Page) -> None:
-        """Wait until the page has asked for nothing for a while."""
-        while self.waiting or time.monotonic() - self.last < IDLE:
+        """Wait until nothing has been on its way for a while. The end of a worker's script is not told to the page."""
+        while time.monotonic() - self.last < IDLE:
             page.wait_for_timeout(100)
 
 
