@@ -7,6 +7,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PARTS = (
     "icons",
+    "published",
     "maths",
     "buttons",
     "callouts",

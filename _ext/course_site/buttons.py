@@ -1,11 +1,11 @@
 """The buttons over a page: Colab, download, repository, all from the one repository URL."""
 
-PLACEHOLDER = "your-organisation"
+from .published import is_published
 
 
 def colab_address(repository_url, branch, docname):
     """Where Colab opens a page's notebook, or None while the repository URL is the placeholder."""
-    if PLACEHOLDER in repository_url:
+    if not is_published(repository_url):
         return None
     path = repository_url.removeprefix("https://github.com/").strip("/")
     return f"https://colab.research.google.com/github/{path}/blob/{branch}/{docname}.ipynb"
@@ -16,7 +16,7 @@ def page_buttons(repository_url, branch, docname, is_notebook, download):
 
     While the repository URL is the placeholder, a link to it would be dead and is left out.
     """
-    published = PLACEHOLDER not in repository_url
+    published = is_published(repository_url)
     buttons = []
     if is_notebook and published:
         url = colab_address(repository_url, branch, docname)
