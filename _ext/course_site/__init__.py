@@ -34,6 +34,7 @@ PARTS = (
     "search",
     "loading",
     "sitemap",
+    "not_found",
 )
 
 

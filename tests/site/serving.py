@@ -32,10 +32,23 @@ class StrictHandler(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class PagesHandler(StrictHandler):
+    """Answers for a site in a folder of the host as GitHub Pages does: what is not there is the site's 404.html."""
+
+    def send_error(self, code: int, *arguments: object, **options: object) -> None:
+        """Send the page."""
+        page = Path(self.directory, self.path.split("/")[1], "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+
 @contextmanager
-def serving(folder: Path, policy: str = STRICT) -> Iterator[str]:
+def serving(folder: Path, policy: str = STRICT, handler: type[StrictHandler] = StrictHandler) -> Iterator[str]:
     """The address of a folder on a local server with a policy."""
-    handler = functools.partial(StrictHandler, directory=folder, policy=policy)
+    handler = functools.partial(handler, directory=folder, policy=policy)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, args=[0.02], daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
