@@ -33,6 +33,7 @@ PARTS = (
     "api",
     "search",
     "loading",
+    "cards",
     "sitemap",
     "not_found",
 )
