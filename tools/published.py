@@ -45,28 +45,32 @@ if installed and version not in installed:
     print("names may be missing, and numbers may differ from those on the page.")
 course = setup()"""
 
-FILES = {  # what is written where
-    "url": ("_config.yml", r"^  url: *(\S*)"),
-    "branch": ("_config.yml", r"^  branch: *(\S*)"),
-    "baseurl": ("_config.yml", r"^  baseurl: *(\S*)"),
-    "version": ("pyproject.toml", r'^version = "(.*)"'),
+PLACES = {  # where it is written, the first time for whoever reads it
+    "url": [("_config.yml", r"^  url: *(\S*)"), ("CITATION.cff", r"^repository-code: *(\S*)")],
+    "branch": [("_config.yml", r"^  branch: *(\S*)")],
+    "baseurl": [("_config.yml", r"^  baseurl: *(\S*)")],
+    "version": [("pyproject.toml", r'^version = "(.*)"'), ("CITATION.cff", r"^version: *(\S*)")],
 }
+
+
+def find(root, place):
+    """The text of a file, and where in it the value stands."""
+    file, pattern = place
+    text = (root / file).read_text(encoding="utf-8")
+    return text, re.search(pattern, text, re.MULTILINE).span(1)
 
 
 def published(root: Path = Path(".")) -> dict[str, str]:
     """Where the course is published, and as what: `url`, `branch`, `baseurl` (of the site) and `version`."""
-    return {
-        name: re.search(pattern, (root / file).read_text(encoding="utf-8"), re.MULTILINE)[1]
-        for name, (file, pattern) in FILES.items()
-    }
+    found = {name: find(root, places[0]) for name, places in PLACES.items()}
+    return {name: text[start:end] for name, (text, (start, end)) in found.items()}
 
 
 def write(name, value):
-    """Write another value into the file in which it stands."""
-    file, pattern = FILES[name]
-    text = Path(file).read_text(encoding="utf-8")
-    start, end = re.search(pattern, text, re.MULTILINE).span(1)
-    Path(file).write_text(text[:start] + value + text[end:], encoding="utf-8")
+    """Write another value into the files in which it stands."""
+    for place in PLACES[name]:
+        text, (start, end) = find(Path("."), place)
+        Path(place[0]).write_text(text[:start] + value + text[end:], encoding="utf-8")
 
 
 def write_cells():

@@ -36,6 +36,7 @@ PARTS = (
     "cards",
     "sitemap",
     "not_found",
+    "about",
 )
 
 

@@ -123,7 +123,7 @@ def test_a_missing_browser_is_installed_where_it_may(tmp_path):
 @pytest.fixture
 def unnamed(tmp_path):
     """The files that say where the course is published, and two notebooks: one with the setup cell, one without."""
-    for name in ("Makefile", "_config.yml", "pyproject.toml", "intro.ipynb"):
+    for name in ("Makefile", "_config.yml", "pyproject.toml", "CITATION.cff", "intro.ipynb"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "tools").mkdir()
     shutil.copy(ROOT / "tools" / "published.py", tmp_path / "tools")
@@ -143,6 +143,7 @@ def test_the_repository_is_named_everywhere(unnamed):
     config = (unnamed / "_config.yml").read_text()
     assert "  url: https://github.com/Group/course\n" in config
     assert "  baseurl: https://group.github.io/course\n" in config
+    assert "\nrepository-code: https://github.com/Group/course\n" in (unnamed / "CITATION.cff").read_text()
     for name, page in (("intro", "intro"), ("chapters/masking", "chapters/masking")):
         cell = setup_cell(unnamed / f"{name}.ipynb")
         assert 'repository = "https://github.com/Group/course"\n' in cell
@@ -168,6 +169,7 @@ def test_a_version_is_named_everywhere(unnamed):
     status, output = make(unnamed, "version", "VERSION=1.2.0", "BRANCH=v1.2.0")
     assert status == 0, output
     assert published(unnamed) == published(ROOT) | {"version": "1.2.0", "branch": "v1.2.0"}
+    assert "\nversion: 1.2.0\n" in (unnamed / "CITATION.cff").read_text()
     assert 'version, revision = "1.2.0", "v1.2.0"' in setup_cell(unnamed / "chapters" / "masking.ipynb")
 
 

@@ -148,7 +148,7 @@ def test_the_setup_cell_is_the_same_everywhere(name, notebook, root):
 
 
 def test_the_repository_is_named_in_one_place(root, repository_url, notebook_names, tmp_path):
-    """`make url` rewrites the configuration and the setup cells, so the address may stand nowhere else."""
+    """`make url` rewrites the configuration, the citation and the setup cells: the address may stand nowhere else."""
     address = repository_url.split("://")[1]
     # A repository of its own, in which no file is tracked yet: the folder itself need not be one.
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
@@ -156,5 +156,5 @@ def test_the_repository_is_named_in_one_place(root, repository_url, notebook_nam
     listed = subprocess.check_output([*git, "ls-files", "--others", "--exclude-standard", "-z"], cwd=root, text=True)
     counts = {name: (root / name).read_bytes().count(address.encode()) for name in filter(None, listed.split("\0"))}
     assert len(counts) > len(notebook_names)
-    once = {"_config.yml", *notebook_names}
+    once = {"_config.yml", "CITATION.cff", *notebook_names}
     assert {name: count for name, count in counts.items() if count > (name in once)} == {}
