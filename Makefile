@@ -24,7 +24,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve install test $(STAGES) browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
+.PHONY: help site serve offline install test $(STAGES) browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -55,6 +55,9 @@ site: $(VENV)/.package ## run the notebooks that changed and build the site into
 serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+offline: site ## build the site and pack it into one file, to be read from a folder without a network
+	@$(BIN)/python tools/offline.py
 
 install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser engines ## install all that make test needs
 

@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from jupyter_cache import get_cache
 from notebooks import path, read
 from odds import write_for_the_site
+from offline import pack
 from verdicts import exceptions, false_claims
 from wheel import build_wheel
 
@@ -75,6 +76,8 @@ def make_site():
     serve_wheel()
     print((BUILD / "slowest.txt").read_text(), flush=True)
     status = report(last_runs()) or status
+    if (BUILD / "html" / "sitemap.xml").exists():  # only a published site has one, and its front page links to the file
+        pack()
     index = (BUILD / "html" / "index.html").absolute()
     if index.exists():
         print(f"The site is in _build/html: open {index.as_uri()}, or make serve")
