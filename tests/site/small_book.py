@@ -25,10 +25,10 @@ def write_notebook(book: Path, *sources: str) -> None:
     write_cells(book, nbformat.v4.new_markdown_cell("# A page"), *map(nbformat.v4.new_code_cell, sources))
 
 
-def write_cells(book: Path, *cells: nbformat.NotebookNode) -> None:
-    """Write the book's only page."""
+def write_cells(book: Path, *cells: nbformat.NotebookNode, name: str = "page") -> None:
+    """Write a page, the book's only one unless another is named."""
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=list(cells), metadata=metadata), book / "page.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=list(cells), metadata=metadata), book / f"{name}.ipynb")
 
 
 def build(book: Path) -> subprocess.CompletedProcess:

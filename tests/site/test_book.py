@@ -80,6 +80,17 @@ def test_buttons_lead_to_the_published_repository(published):
     }
 
 
+def test_before_publication_nothing_names_an_address(unpublished):
+    """What needs one is left out; a page says what it is all the same."""
+    page, site = first_page(unpublished), unpublished / "_build" / "html"
+    assert page.select("link[rel=canonical], meta[property='og:url'], meta[property='og:image']") == []
+    assert page.select_one("meta[property='og:title']")["content"] == "A page"
+    assert page.select_one("meta[name=description]")["content"] == "Before a link in a sentence."
+    assert (site / "robots.txt").read_text() == "User-agent: *\nDisallow:\n"
+    assert not (site / "sitemap.xml").exists() and not (site / "_static" / "cards").exists()
+    assert 'href="/page.html"' in (site / "404.html").read_text()
+
+
 def test_before_publication_the_link_to_run_leads_to_a_page(unpublished):
     """Where the notebook can be downloaded; nothing is said of Colab."""
     start, run = first_page(unpublished).select("p:-soup-contains('Start here') a")
