@@ -2,15 +2,17 @@
 
 `python -m attention_course.classroom.answering FD SECONDS` loads PyTorch once and then forks for each answer: first a
 guard, which ends the answer when its time is over, then the answer itself. Where the system allows it, the answer has
-no network and sees no process but its own. It has an empty folder, two gigabytes, and nowhere to print to.
+no network, reaches no process but its own, and writes nowhere but into its folder, which is empty (`apart`). It has two
+gigabytes, and nowhere to print to.
 
 It is no prison: an answer can read what its user can read. Against that a container helps, such as
 `docker run --rm --network none --read-only --tmpfs /tmp -v …`.
 """
 
+import ast
+import asyncio
 import builtins
 import contextlib
-import ctypes
 import importlib.abc
 import linecache
 import math
@@ -26,13 +28,13 @@ import time
 import torch
 
 import attention_course  # noqa: F401  (loaded once, before the forks)
+from attention_course.classroom.apart import landlock_version, leave_the_others, write_nowhere_but
 from attention_course.classroom.wire import decode, encode, receive, send
 from attention_course.exercises.gradients import gradients_of
 from attention_course.exercises.running import NoNumbers, run
 
 MEMORY = 2 * 2**30
 FILE = 2**20
-NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000  # of Linux's unshare
 OPEN = {"checking", "drawing", "gradients", "running"}  # modules of the exercises that hold no answers
 
 
@@ -54,7 +56,7 @@ def _guard(channel, seconds):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     folder = tempfile.mkdtemp()
     try:
-        send(channel, {"alone": _leave_the_network()})
+        send(channel, {"alone": leave_the_others() and landlock_version() > 0})
         answer = os.fork()
         if answer == 0:
             try:
@@ -74,13 +76,6 @@ def _guard(channel, seconds):
         os._exit(0)
 
 
-def _leave_the_network():
-    """Whether the children of this process have no network and see no other process."""
-    unshare = getattr(ctypes.CDLL(None), "unshare", None)
-    flags = NEW_PROCESSES | NEW_NETWORK
-    return unshare is not None and (unshare(flags | NEW_USER) == 0 or unshare(flags) == 0)
-
-
 def _limit(folder, seconds):
     os.chdir(folder)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -93,6 +88,7 @@ def _limit(folder, seconds):
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    write_nowhere_but(folder)
     sys.meta_path.insert(0, _Refused())
 
 
@@ -113,7 +109,9 @@ def _answer(channel):
     names, failure = {"__name__": "__main__", "__builtins__": builtins}, None
     for number, source in enumerate(request["statements"]):
         try:
-            exec(_compiled(source, f"<statement {number}>", "exec"), names)
+            waiting = eval(_compiled(source, f"<statement {number}>", "exec"), names)
+            if asyncio.iscoroutine(waiting):
+                asyncio.run(waiting)
         except (Exception, SystemExit) as error:
             failure = failure or repr(error)
     try:
@@ -133,7 +131,7 @@ def _answer(channel):
 
 def _compiled(source, name, mode):
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    return compile(source, name, mode)
+    return compile(source, name, mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # as notebooks do
 
 
 class _Link:

@@ -38,8 +38,8 @@ class Asker:
 
         Returns:
             `"outcomes"` and `"gradients"` as `run` gives them (`None` where there are none), `"callable"`,
-            `"failure"` (what went wrong before it, or `None`), and `"alone"` (whether it had no network and saw no
-            other process).
+            `"failure"` (what went wrong before it, or `None`), and `"alone"` (whether it had no network, reached no
+            other process and wrote only into its folder).
 
         Raises:
             Stopped: If the answer's process ended, or said something that is no answer.
