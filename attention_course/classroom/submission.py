@@ -1,7 +1,6 @@
 """Read a notebook that was handed in, without running any of it: which answers it gives, and what they need."""
 
 import ast
-import hashlib
 import json
 import re
 import symtable
@@ -11,34 +10,16 @@ from threading import Lock
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+from attention_course.classroom.needs import Answer, parts_of, with_needs
+
 LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
+MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.MULTILINE)
+SLOW = 1_000_000  # characters that IPython reads for a notebook's magics: all of a cell for each of them
 REFUSED = re.compile(r"attention_course\s*\.\s*(?:classroom|exercises\s*\.\s*(?!checking|drawing|gradients|running)\w)")
 # The one such line that stands in a lesson: these functions tell how well a model did.
 PUBLISHED = re.compile(r"^from attention_course\.exercises\.projects import (?:grade_\w+(?:, )?)+$", re.MULTILINE)
-LONG = 30  # parts of an answer: shorter ones are equal by chance
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-IMPORTS = (ast.Import, ast.ImportFrom)
-SURE = (*FUNCTIONS, *IMPORTS, ast.Assign, ast.AnnAssign)  # each defines its names, whatever stood before
 ONE_PARSER = Lock()  # Python 3.11 counts the depth of syntax trees once for all threads, and fails where two build some
-HARMLESS = {"print", "check", "display", "repr", "str", "len", "help"}  # calls that change no argument
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What was given to the check of an exercise.
-
-    Attributes:
-        expression: The answer, as an expression.
-        statements: What has to run before it, in order.
-        uncertain: Whether a call that is left out may have changed what the answer uses.
-        fingerprint: The same for code that is the same but for names, comments and docstrings; empty for short code.
-    """
-
-    expression: str
-    statements: list[str]
-    uncertain: bool
-    fingerprint: str
 
 
 @dataclass
@@ -70,6 +51,8 @@ def read(path: Path, exercises: list[str]) -> Submission:
         return Submission(problem="not a notebook")
     if sum(map(len, sources)) > CODE:
         return Submission(problem=f"more than {CODE} characters of code")
+    if sum(len(source) * len(MAGIC.findall(source)) for source in sources) > SLOW:
+        return Submission(problem="more magics than can be read")
     try:
         with ONE_PARSER:
             statements = [statement for source in sources for statement in _parsed(source)]
@@ -79,6 +62,8 @@ def read(path: Path, exercises: list[str]) -> Submission:
             answers = _answers(statements, exercises)
     except (RecursionError, MemoryError):
         return Submission(problem="its code is nested too deeply to be read")
+    except (SyntaxError, ValueError) as error:  # such as a number of more digits than Python writes
+        return Submission(problem=f"its code cannot be read: {error}"[:200])
     text = "\n".join(sources)
     return Submission(answers=answers, mentioned={exercise for exercise in exercises if exercise in text})
 
@@ -86,23 +71,34 @@ def read(path: Path, exercises: list[str]) -> Submission:
 def _parsed(source):
     """A cell's statements, none where it is not Python; magics and shell commands become calls."""
     source = re.sub(r"\A\s*%%(time|timeit|capture)\b.*", "", source)  # the code below counts
-    try:
-        return ast.parse(TransformerManager().transform_cell(source)).body
-    except (SyntaxError, ValueError):
-        return []
+    for code in (lambda: source, lambda: TransformerManager().transform_cell(source)):
+        try:
+            return _tree(code()).body
+        except RecursionError:
+            raise
+        except (SyntaxError, ValueError, RuntimeError):  # the last for hundreds of magics in one cell
+            pass
+    return []
+
+
+def _tree(code):
+    symtable.symtable(code, "notebook", "exec")  # refuses what the parser takes, such as two arguments of one name
+    return ast.parse(code)
 
 
 def _answers(statements, exercises):
     """By exercise, the answer that was checked last."""
-    found, names, modules = {}, {"check"}, set()
+    found, names, modules, texts = {}, {"check"}, set(), {}
+    parts = parts_of(statements)
     for place, statement in enumerate(statements):
         _note_aliases(statement, names, modules)
+        texts |= _texts(statement)
         for call in ast.walk(statement):
             if isinstance(call, ast.Call) and _is_check(call.func, names, modules):
-                exercise, answer = _arguments(call)
+                exercise, answer = _arguments(call, texts)
                 if exercise in exercises and answer is not None:
                     # Definitions that stand before the check count before later ones.
-                    found[exercise] = _with_needs(answer, statements[place + 1 :] + statements[: place + 1], statement)
+                    found[exercise] = with_needs(answer, parts[place + 1 :], parts[: place + 1], statement)
     return found
 
 
@@ -123,119 +119,17 @@ def _is_check(function, names, modules):
     return isinstance(function, ast.Name) and function.id in names
 
 
-def _arguments(call):
+def _texts(statement):
+    """What a statement such as `EXERCISE = "scale.divisor"` says, by name."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return {}
+    return {target.id: statement.value.value for target in statement.targets if isinstance(target, ast.Name)}
+
+
+def _arguments(call, texts):
     given = dict(zip(("exercise_id", "answer"), call.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in call.keywords}
     exercise = given.get("exercise_id")
+    if isinstance(exercise, ast.Name):
+        return texts.get(exercise.id), given.get("answer")
     return (exercise.value if isinstance(exercise, ast.Constant) else None), given.get("answer")
-
-
-def _with_needs(answer, statements, checked):
-    """The answer with those statements that it needs: what defines its names, what changes them, and so on."""
-    bound, used = list(map(_bound, statements)), list(map(_used, statements))
-    imported = {name for place, names in enumerate(bound) if isinstance(statements[place], IMPORTS) for name in names}
-    changed = [_changed(statement, imported) for statement in statements]
-    sure = [isinstance(statement, SURE) for statement in statements]
-    for place, statement in enumerate(statements):
-        if statement is checked and not isinstance(statement, FUNCTIONS):
-            bound[place], changed[place] = set(), set()  # it asks for the answer, and does not make it
-    kept, needed, waiting = set(), set(), {(name, len(statements)) for name in _used(answer)}
-    while waiting:
-        name, limit = waiting.pop()
-        needed.add((name, limit))
-        for place in reversed(range(limit)):
-            if name in bound[place] | changed[place]:
-                kept.add(place)
-                # A function looks its names up when it is called; anything else, where it stands.
-                end = len(statements) if isinstance(statements[place], FUNCTIONS) else place
-                waiting |= {(other, end) for other in used[place]} - needed
-            if name in bound[place] and sure[place]:
-                break
-    names = {name for name, _ in needed}
-    values = {name for place in kept for name in bound[place] if isinstance(statements[place], ast.Assign)}
-    left_out = [statement for place, statement in enumerate(statements) if place not in kept]
-    needs = [statements[place] for place in sorted(kept)]
-    return Answer(
-        expression=ast.unparse(answer),
-        statements=list(map(ast.unparse, needs)),
-        uncertain=any(_handed_over(statement) & names & values for statement in left_out),
-        fingerprint=_fingerprint([*needs, ast.Expr(answer)]),
-    )
-
-
-def _used(node):
-    """The names of the notebook that a statement or an expression looks up, and not a function's own."""
-    names, tables = set(), [symtable.symtable(ast.unparse(node), "notebook", "exec")]
-    top = tables[0]
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        names |= {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_referenced() and (table is top or symbol.is_global())
-        }
-    return names
-
-
-def _bound(statement):
-    """The names that a statement defines."""
-    if isinstance(statement, FUNCTIONS):
-        return {statement.name}
-    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    for node in ast.walk(statement):
-        if isinstance(node, ast.alias):
-            names.add((node.asname or node.name).split(".")[0])
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-    return names
-
-
-def _changed(statement, imported):
-    """The names whose value a statement changes in place: `x[0] = …`, `x.y = …`, `x += …`, `x.append(…)`.
-
-    A call such as `torch.manual_seed(0)` changes no name that was imported.
-    """
-    if isinstance(statement, FUNCTIONS):
-        return set()
-    names = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
-            names.add(_root(node))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(statement, ast.Expr):
-            names |= {_root(node.func)} - imported
-    return names - {None}
-
-
-def _root(node):
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
-
-
-def _handed_over(statement):
-    """The names that a statement gives to a function which may change them."""
-    return {
-        argument.id
-        for call in ast.walk(statement)
-        if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and _root(call.func) not in HARMLESS
-        for argument in call.args
-        if isinstance(argument, ast.Name)
-    }
-
-
-def _fingerprint(statements):
-    tree = ast.parse("\n".join(map(ast.unparse, statements)))
-    nodes, names = list(ast.walk(tree)), {}
-    if len(nodes) < LONG:
-        return ""
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            node.name = names.setdefault(node.name, f"n{len(names)}")
-            if ast.get_docstring(node) and len(node.body) > 1:
-                del node.body[0]
-        elif isinstance(node, ast.Name):
-            node.id = names.setdefault(node.id, f"n{len(names)}")
-        elif isinstance(node, ast.arg):
-            node.arg = names.setdefault(node.arg, f"n{len(names)}")
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()

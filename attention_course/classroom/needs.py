@@ -1,0 +1,182 @@
+"""Which of a notebook's statements an answer needs: those that define its names, those that change them, and so on."""
+
+import ast
+import hashlib
+import symtable
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+
+LONG = 30  # parts of an answer: shorter ones are equal by chance
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+SURE = (*FUNCTIONS, *IMPORTS, ast.Assign, ast.AnnAssign)  # each defines its names, whatever stood before
+HARMLESS = {"print", "check", "display", "repr", "str", "len", "help"}  # calls that change no argument
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was given to the check of an exercise.
+
+    Attributes:
+        expression: The answer, as an expression.
+        statements: What has to run before it, in order.
+        uncertain: Whether a call that is left out may have changed what the answer uses.
+        fingerprint: The same for code that is the same but for names, comments and docstrings; empty for short code.
+    """
+
+    expression: str
+    statements: list[str]
+    uncertain: bool
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A statement of the notebook, with the names that it defines, looks up, changes and gives to functions."""
+
+    statement: ast.stmt
+    bound: set[str]
+    used: set[str]
+    changed: set[str]
+    handed_over: set[str]
+
+
+def parts_of(statements: list[ast.stmt]) -> list[Part]:
+    """A notebook's statements with their names."""
+    imported = set().union(*(_bound(statement) for statement in statements if isinstance(statement, IMPORTS)))
+    return [
+        Part(statement, _bound(statement), _used(statement), _changed(statement, imported), _handed_over(statement))
+        for statement in statements
+    ]
+
+
+def with_needs(answer: ast.expr, behind: list[Part], before: list[Part], checked: ast.stmt) -> Answer:
+    """The answer with those statements that it needs: what defines its names, what changes them, and so on.
+
+    Args:
+        answer: The expression that was given to a check.
+        behind: The notebook's statements behind the check: what stands before it counts before them.
+        before: Those before it, and the one with the check.
+        checked: That one.
+    """
+    parts = [*behind, *before]
+    places, names, kept, seen = defaultdict(list), set(), set(), set()
+    for place, part in enumerate(parts):
+        # What checks the answer asks for it, and does not make it.
+        if part.statement is not checked or isinstance(checked, FUNCTIONS):
+            for name in part.bound | part.changed:
+                places[name].append(place)
+    waiting = [(name, len(parts)) for name in _used(answer)]
+    while waiting:
+        name, limit = waiting.pop()
+        names.add(name)
+        for place in _from_behind(places[name], places["*"], limit):
+            part = parts[place]
+            if (name, place) in seen:  # with all that stands before it
+                break
+            seen.add((name, place))
+            if place not in kept:
+                kept.add(place)
+                # A function looks its names up when it is called; anything else, where it stands.
+                end = len(parts) if isinstance(part.statement, FUNCTIONS) else place
+                waiting += [(other, end) for other in part.used]
+            if name in part.bound and isinstance(part.statement, SURE):
+                break
+    values = {name for place in kept for name in parts[place].bound if isinstance(parts[place].statement, ast.Assign)}
+    needs = [parts[place].statement for place in sorted(kept)]
+    # A notebook's `from __future__ import …` holds for all that is run after it.
+    future = [one.statement for one in parts if getattr(one.statement, "module", "") == "__future__"]
+    # What stands behind the check may need an import where it is defined, as a decorator or a base.
+    first = [one for one in needs if isinstance(one, IMPORTS)] if min(kept, default=0) < len(behind) else []
+    return Answer(
+        expression=ast.unparse(answer),
+        statements=[ast.unparse(ast.Module([*future, one], [])) for one in [*first, *needs]],
+        uncertain=any(part.handed_over & names & values for place, part in enumerate(parts) if place not in kept),
+        fingerprint=_fingerprint([*needs, ast.Expr(answer)]),
+    )
+
+
+def _from_behind(places, stars, limit):
+    """The places before a limit, the last first; at those of `from … import *` any name may be defined."""
+    both = sorted({*places, *stars}) if stars else places
+    for index in reversed(range(bisect_left(both, limit))):
+        yield both[index]
+
+
+def _used(node):
+    """The names of the notebook that a statement or an expression looks up, and not a function's own."""
+    names, tables = set(), [symtable.symtable(ast.unparse(node), "notebook", "exec")]
+    top = tables[0]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names |= {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_declared_global() or symbol.is_referenced() and (table is top or symbol.is_global())
+        }
+    return names
+
+
+def _bound(statement):
+    """The names that a statement defines."""
+    if isinstance(statement, FUNCTIONS):
+        return {statement.name}
+    names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(statement):
+        if isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names
+
+
+def _changed(statement, imported):
+    """The names whose value a statement changes in place: `x[0] = …`, `x.y = …`, `x += …`, `x.append(…)`.
+
+    A call such as `torch.manual_seed(0)` changes no name that was imported.
+    """
+    if isinstance(statement, FUNCTIONS):
+        return set()
+    names = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(_root(node))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(statement, ast.Expr):
+            names |= {_root(node.func)} - imported
+    return names - {None}
+
+
+def _root(node):
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _handed_over(statement):
+    """The names that a statement gives to a function which may change them."""
+    return {
+        argument.id
+        for call in ast.walk(statement)
+        if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and _root(call.func) not in HARMLESS
+        for argument in call.args
+        if isinstance(argument, ast.Name)
+    }
+
+
+def _fingerprint(statements):
+    tree = ast.parse("\n".join(map(ast.unparse, statements)))
+    nodes, names = list(ast.walk(tree)), {}
+    if len(nodes) < LONG:
+        return ""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.name = names.setdefault(node.name, f"n{len(names)}")
+            if ast.get_docstring(node) and len(node.body) > 1:
+                del node.body[0]
+        elif isinstance(node, ast.Name):
+            node.id = names.setdefault(node.id, f"n{len(names)}")
+        elif isinstance(node, ast.arg):
+            node.arg = names.setdefault(node.arg, f"n{len(names)}")
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
