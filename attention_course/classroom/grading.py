@@ -7,18 +7,20 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Executor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, wait
 from pathlib import Path
 
 from attention_course.classroom.asking import Asker, Stopped
 from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.submission import Answer, Submission, read
+from attention_course.classroom.needs import Answer
+from attention_course.classroom.submission import Submission, read
 from attention_course.classroom.variants import varied
 from attention_course.exercises import Verdict, chapter_exercises
 from attention_course.exercises.checking import draw, no_function, verdict_on
 from attention_course.exercises.running import NoNumbers
 
 LOOK = "look yourself"
+ENDED = "the grader was ended twice while this ran"
 NOT_FOUND = "No check of this exercise was found."
 ORDER = ("passed", LOOK, "wrong", "stopped", "not attempted", "refused", "not found")  # the best of several notebooks
 EXPORTS = (
@@ -54,9 +56,9 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     """Judge what one student handed in; the result is JSON.
 
     Returns:
-        `"student"`, `"notes"` (what is wrong with a file), `"alone"` (whether every answer ran without a network and
-        without sight of other processes) and `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"` and
-        `"fingerprint"`, which is equal for equal code.
+        `"student"`, `"notes"` (what is wrong with a file), `"alone"` (whether every answer ran without a network,
+        apart from other processes, and wrote no file outside its folder) and `"tasks"`: by exercise its `"status"`,
+        `"message"`, `"misconception"` and `"fingerprint"`, which is equal for equal code.
     """
     exercises = [task.exercise for task in assignment.tasks]
     read_ones = [(path, read(path, exercises)) for path in paths]
@@ -95,7 +97,7 @@ def _entry(verdict, answer: Answer | None = None):
 
 def _verdict(assignment, student, task, answer, result):
     exercise = varied(chapter_exercises(task.exercise.split(".")[0])[task.exercise], task.variant)
-    seed = hashlib.sha256(f"{assignment.salt} {student}".encode()).digest()[:6]  # inputs differ by student
+    seed = hashlib.sha256(_bytes(f"{assignment.salt} {student}")).digest()[:6]  # inputs differ by student
     inputs = draw(exercise, int.from_bytes(seed))
     try:
         reply = _asker().ask(answer.statements, answer.expression, inputs, exercise.differentiable)
@@ -111,10 +113,16 @@ def _verdict(assignment, student, task, answer, result):
         verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
     except Exception as error:  # an answer may have put anything in the place of its numbers
         return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {error}")
-    if verdict.status == "wrong" and (reply["failure"] or answer.uncertain):
-        reason = reply["failure"] or "a call outside of it may have changed what it uses"
-        return Verdict(exercise.id, LOOK, f"{verdict.message} But perhaps it is not what was meant: {reason}.")
+    if verdict.status == "wrong" and (doubt := _doubt(reply, answer)):
+        return Verdict(exercise.id, LOOK, f"{verdict.message} But perhaps it is not what was meant: {doubt}.")
     return verdict
+
+
+def _doubt(reply, answer):
+    """Why an answer may be right where it was run with all that its notebook runs; empty where nothing says so."""
+    texts = [outcome.text for outcome in reply["outcomes"] if isinstance(outcome, NoNumbers)]
+    missing = next((text for text in texts if text.startswith("NameError")), "")
+    return reply["failure"] or missing or (answer.uncertain and "a call outside of it may have changed what it uses")
 
 
 def _asker():
@@ -147,10 +155,12 @@ def grade_all(
     kept.mkdir(parents=True, exist_ok=True)
     places = {student: kept / f"{safe_name(student)}.json" for student in handed_in}
     digests = {student: _digest(assignment, paths) for student, paths in handed_in.items()}
-    waiting = [student for student in handed_in if not _is_kept(places[student], digests[student])]
-    begun = {student: _times_begun(places[student]) for student in waiting}
+    results = {student: _kept(places[student], digests[student]) for student in handed_in}
+    waiting = [student for student in handed_in if results[student] is None]
+    begun = {student: _times_begun(_begun_file(places[student])) for student in waiting}
     for student in [student for student in waiting if begun[student] > 1]:
-        _keep(places[student], _ended_the_grader(assignment, student) | {"of": digests[student]})
+        results[student] = _set_aside(assignment, student, ENDED) | {"of": digests[student]}
+        _keep(places[student], results[student])
     # One of those that ran when the grader was ended did it: each of them now runs alone, and last.
     suspects = [student for student in waiting if begun[student] == 1]
     innocent = [student for student in waiting if begun[student] == 0]
@@ -165,45 +175,62 @@ def grade_all(
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 student = running.pop(future)
-                _keep(places[student], future.result() | {"of": digests[student]})
+                results[student] = _result(future, assignment, student) | {"of": digests[student]}
+                _keep(places[student], results[student])
                 done += 1
                 progress(done, all_done, time.monotonic() - start)
-    return [json.loads(places[student].read_text(encoding="utf-8")) for student in handed_in]
+    return list(results.values())  # and not what stands in the files now
 
 
 def safe_name(student: str) -> str:
     """A file name for any student, different for each."""
-    return re.sub(r"[^\w.-]", "_", student)[:60] + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
+    return re.sub(r"[^\w.-]", "_", student)[:60] + "-" + hashlib.sha256(_bytes(student)).hexdigest()[:8]
 
 
 def _digest(assignment, paths):
     """Of all that a result depends on: what was assigned, and the notebooks."""
     digest = hashlib.sha256(repr(assignment).encode())
     for path in paths:
-        digest.update(path.name.encode())
-        if path.is_file() and not path.is_symlink():
+        digest.update(_bytes(path.name))
+        if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def _is_kept(place, digest):
-    return place.exists() and json.loads(place.read_text(encoding="utf-8"))["of"] == digest
+def _bytes(text):
+    """Of any text: a file's name may have been no text where it came from."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _kept(place, digest):
+    """A result of an earlier run, where it is of the same notebooks and assignment."""
+    result = json.loads(place.read_text(encoding="utf-8")) if place.exists() else None
+    return result if result and result["of"] == digest else None
 
 
 def _begun_file(place):
     return place.with_suffix(".begun")
 
 
-def _times_begun(place):
-    file = _begun_file(place)
+def _times_begun(file):
     return int(file.read_text() or 1) if file.exists() else 0
 
 
-def _ended_the_grader(assignment, student):
-    entry = _entry(Verdict("", LOOK, "The grader was ended twice while this submission ran."))
+def _result(future, assignment, student):
+    """What `grade_one` found; whatever it raises concerns one student, and the run goes on."""
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError):  # of the executor, and so of everybody
+        raise
+    except Exception as error:
+        return _set_aside(assignment, student, f"the grader failed: {type(error).__name__}: {error}"[:300])
+
+
+def _set_aside(assignment, student, note):
+    entry = _entry(Verdict("", LOOK, f"Not judged: {note}."))
     return {
         "student": student,
-        "notes": ["the grader was ended while this ran"],
+        "notes": [note],
         "alone": True,
         "tasks": {task.exercise: entry for task in assignment.tasks},
     }
@@ -219,5 +246,5 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + ".new")
-    beside.write_text(text, encoding="utf-8", newline="")
+    beside.write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
     os.replace(beside, path)
