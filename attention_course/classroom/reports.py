@@ -14,7 +14,7 @@ DAY = 24 * 60 * 60
 
 
 def write_reports(assignment: Assignment, results: list[dict], out: Path, times: dict[str, str]) -> None:
-    """Write `grades.csv`, `canvas.csv`, `feedback/`, `class.md` and `identical.md`.
+    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `feedback/`, `class.md` and `identical.md`.
 
     Args:
         assignment: What was assigned.
@@ -26,8 +26,8 @@ def write_reports(assignment: Assignment, results: list[dict], out: Path, times:
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
     write_whole(out / "grades.csv", _table([head, *rows]))
-    canvas = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", " ".join(assignment.lessons)]
-    write_whole(out / "canvas.csv", _table([canvas, *(_for_canvas(row) for row in rows)]))
+    write_whole(out / "canvas.csv", _table(_for_canvas(assignment, rows)))
+    write_whole(out / "moodle.csv", _table(_for_moodle(rows)))
     for result, row in zip(results, rows, strict=True):
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
         write_whole(path, _feedback(assignment, result, row))
@@ -54,9 +54,25 @@ def days_late(assignment: Assignment, handed_in: str | None) -> int:
     return max(0, math.ceil((came - due).total_seconds() / DAY))
 
 
-def _for_canvas(row):
-    name, _, number = row[0].rpartition("_")
-    return [name, number, "", "", "", row[1]] if number.isdigit() else [row[0], "", "", "", "", row[1]]
+def _for_canvas(assignment, rows):
+    """What Canvas's gradebook imports: a student is known by `ID`, an assignment by its title."""
+    total = sum(task.points for task in assignment.tasks)
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", " ".join(assignment.lessons)]
+    students = ([*_name_and_number(row[0]), "", "", "", row[1]] for row in rows)
+    return [head, ["Points Possible", "", "", "", "", f"{total:g}"], *students]
+
+
+def _for_moodle(rows):
+    """What a Moodle assignment takes as its grading worksheet: a student is known by the number of their folder."""
+    numbered = ((_name_and_number(row[0])[1], row[1]) for row in rows)
+    students = ([f"Participant {number}", points, ""] for number, points in numbered if number)
+    return [["Identifier", "Grade", "Last modified (grade)"], *students]
+
+
+def _name_and_number(student):
+    """Of what a file or folder of Canvas or Moodle is called; without a number for any other."""
+    name, _, number = student.rpartition("_")
+    return (name, number) if number.isdigit() else (student, "")
 
 
 def _table(rows):
@@ -92,9 +108,9 @@ def _of_the_class(assignment, results):
     lines = ["# The class", "", f"{len(results)} submissions.", ""]
     alone = all(result["alone"] for result in results)
     lines += [
-        "Each answer ran without a network and without sight of other processes."
+        "Each answer ran without a network, apart from other processes, and wrote no file outside its own folder."
         if alone
-        else "**This system did not let answers run without a network**: use a container next time."
+        else "**This system does not keep answers from the network, other processes or files**: take a container."
     ]
     for task in assignment.tasks:
         entries = [result["tasks"][task.exercise] for result in results]
