@@ -4,17 +4,22 @@
 
 import csv
 import gc
+import importlib
 import json
+import os
 import re
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 import torch
 
+from attention_course.classroom import grading
+from attention_course.classroom.apart import landlock_version
 from attention_course.classroom.asking import Asker, Stopped, _Lent
 from attention_course.classroom.assign import assign
 from attention_course.classroom.assignment import Assignment, Task
@@ -24,6 +29,8 @@ from attention_course.classroom.submission import read
 from attention_course.exercises import CHAPTERS
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+ways = importlib.import_module("ways")
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 JACOBIAN = "scale.softmax_jacobian"
 START = "import torch\n\nfrom attention_course import check"
@@ -86,36 +93,34 @@ def _only(assignment, lesson):
     return made(*(task for task in assignment.tasks if task.exercise.split(".")[0] == lesson))
 
 
-WAYS = {
-    "as it was meant": [START, f"{RIGHT}\n{CHECK}"],
-    "an alias of check": ["import torch\nfrom attention_course import check as c", f'{RIGHT}\nc("{JACOBIAN}", answer)'],
-    "the package's own": ["import torch, attention_course", f'{RIGHT}\nattention_course.check("{JACOBIAN}", answer)'],
-    "another name": [START, f'test = check\n{RIGHT}\ntest("{JACOBIAN}", answer)'],
-    "keywords": [START, f'{RIGHT}\nverdict = check(answer=answer, exercise_id="{JACOBIAN}")\nprint(verdict)'],
-    "in a function call": [START, f"{RIGHT}\nprint({CHECK})"],
-    "append": [START, "parts = []\nparts.append(torch.diag)\nparts.append(torch.outer)",
-               f"def answer(x):\n    p = x.softmax(0)\n    return parts[0](p) - parts[1](p, p)\n{CHECK}"],
-    "item assignment": [START, "f = {}", "f['diag'] = torch.diag",
-                        f"def answer(x):\n    p = x.softmax(0)\n    return f['diag'](p) - torch.outer(p, p)\n{CHECK}"],
-    "a class": [START, "class Answer:\n    def __call__(self, x):\n        p = x.softmax(0)\n"
-                f"        return p.diag() - p[:, None] * p\n\n\nanswer = Answer()\n{CHECK}"],
-    "a module": [START, "class A(torch.nn.Module):\n    def forward(self, x):\n        p = x.softmax(0)\n"
-                 f"        return p.diag() - p[:, None] * p\n\n\nanswer = A()\n{CHECK}"],
-    "a lambda": [START, f'check("{JACOBIAN}", lambda x: torch.diag(x.softmax(0)) - x.softmax(0)[:, None] * x.softmax(0))'],
-    "numpy": ["import numpy as np\n" + START, "def answer(x):\n    p = x.softmax(0).numpy()\n"
-              f"    return np.diag(p) - np.outer(p, p)\n{CHECK}"],
-    "autograd": [START, "def answer(x):\n    return torch.autograd.functional.jacobian(lambda s: s.softmax(0), x)\n" + CHECK],
-    "magics and errors elsewhere": ["%matplotlib inline\n!ls", START, "1 / 0", "def (:", f"%%time\n{RIGHT}\n{CHECK}"],
-    "a helper behind": [START, f"def answer(x):\n    return helper(x)\n\n{CHECK}", RIGHT.replace("answer", "helper")],
-    "wrong first": [START, f"{WRONG}\n{CHECK}", f"{RIGHT}\n{CHECK}"],
-    "a partial": ["from functools import partial\n" + START,
-                  f"def two(x, y):\n    p = x.softmax(0)\n    return p.diag() - y * p[:, None] * p\nanswer = partial(two, y=1)\n{CHECK}"],
-}  # fmt: skip
+SAMPLE = list(zip(ways.WAYS, cycle(ways.LESSONS), strict=False))
 
 
-@pytest.mark.parametrize("cells", WAYS.values(), ids=WAYS.keys())
-def test_a_right_answer_passes_however_it_is_written(verdict_on, cells):
-    assert verdict_on(*cells)["status"] == "passed"
+@pytest.mark.parametrize(("way", "lesson"), SAMPLE, ids=[" | ".join(one) for one in SAMPLE])
+def test_a_right_answer_is_never_wrong_however_it_is_written(tmp_path, way, lesson):
+    """Each way on one exercise; `benchmarks/ways.py` tries each on all of six lessons."""
+    exercise = ways.written(way, lesson, tmp_path / "a.ipynb")[-1]
+    result = grade_one(made(Task(exercise, 1, None)), "someone", [tmp_path / "a.ipynb"])["tasks"][exercise]
+    assert result["status"] == ("look yourself" if way in ways.LOOKED_AT else "passed"), result["message"]
+
+
+def test_the_sample_has_thirty_ways_and_the_record_says_that_none_was_wrong():
+    record = json.loads((ROOT / "benchmarks" / "results" / "ways.json").read_text(encoding="utf-8"))
+    assert record["ways"] == len(ways.WAYS) >= 30
+    assert record["answers"] == sum(record["statuses"].values()) > 12 * 30
+    assert set(record["not passed"]) == ways.LOOKED_AT
+    assert set(record["statuses"]) == {"passed", "look yourself"}
+
+
+def test_an_answer_may_take_its_numbers_from_autograd(verdict_on):
+    answer = "def answer(x):\n    return torch.autograd.functional.jacobian(lambda s: s.softmax(0), x)"
+    assert verdict_on(START, f"{answer}\n{CHECK}")["status"] == "passed"
+
+
+def test_a_name_that_is_missing_may_have_been_left_out_by_the_grader(verdict_on):
+    """A name may be defined where nothing shows it, as `from_file` is by a cell that is not Python."""
+    verdict = verdict_on(START, "def answer(x):\n    return from_file(x)\n\n" + CHECK)
+    assert verdict["status"] == "look yourself" and "'from_file' is not defined" in verdict["message"]
 
 
 UNREADABLE = {
@@ -172,6 +177,30 @@ HOSTILE = {
     "opens the network": "import socket\nsocket.create_connection(('1.1.1.1', 53), 1)",
     "raises the base": "def answer(x):\n    raise BaseException('no')",
     "recursion": "def answer(x):\n    return answer(x)",
+    "closes every descriptor": "import os\nos.closerange(0, 4096)",
+    "crashes in C": "import ctypes\nctypes.string_at(0)",
+    "kills its group": "import os\nos.killpg(0, 15)\nos.kill(0, 9)",
+    "stops itself": "import os, signal\nif os.getpid() == 1:\n    os.kill(1, signal.SIGSTOP)",
+    "hands its channel on": "import socket\nfor fd in range(3, 64):\n    try:\n        one = socket.socket(fileno=fd)\n"
+    "        socket.send_fds(one, [b'x'], [fd])\n        one.detach()\n    except OSError:\n        pass",
+    "exits from a thread in C": "import faulthandler, time\nfaulthandler.dump_traceback_later(0.001, exit=True)\ntime.sleep(1)",
+    "takes all its rights": "import resource\nfor which in range(16):\n    try:\n        resource.setrlimit(which, (0, 0))\n"
+    "    except (OSError, ValueError):\n        pass",
+    "stops the clock": "import time\ntime.monotonic = time.time = lambda: 0.0\ntime.sleep = lambda seconds: None",
+    "changes its inputs": "import sys\nf = sys._getframe()\nwhile f:\n    for value in list(f.f_locals.values()):\n"
+    "        if isinstance(value, dict) and 'inputs' in value:\n            value['inputs'] = {'list': []}\n    f = f.f_back",
+    "writes from a thread": "import os, threading\ndef write():\n    while True:\n        os.write(5, b'0' * 8)\n"
+    "threading.Thread(target=write, daemon=True).start()",
+    "without memory of its own": "def answer(x):\n    return torch.zeros(1).expand(2**20, 2**20)",
+    "not a number": "def answer(x):\n    return torch.full((len(x), len(x)), torch.nan)",
+    "infinite": "def answer(x):\n    return torch.full((len(x), len(x)), torch.inf)",
+    "a number equal to all": "class A(float):\n    def __eq__(self, o):\n        return True\n\n\ndef answer(x):\n    return A()",
+    "answers for PyTorch": "class A:\n    shape = (2, 2)\n    def __torch_function__(self, *a, **k):\n"
+    "        return torch.tensor(True)\n\n\ndef answer(x):\n    return A()",
+    "returns what it was given": "def answer(x):\n    x.zero_()\n    return x.expand(len(x), len(x))",
+    "right every second time": "calls = []\n\n\ndef answer(x):\n    calls.append(1)\n    p = x.softmax(0)\n"
+    "    return torch.diag(p) - torch.outer(p, p) if len(calls) % 2 else x",
+    "no text": "def answer(x):\n    raise ValueError('\\ud800 \\x00 \\x1b[2J')",
     "changes the seed": "torch.manual_seed(0)\ntorch.set_default_dtype(torch.float64)",
 }  # fmt: skip
 
@@ -191,6 +220,9 @@ def hostile_class(tmp_path_factory):
     (folder / "x.ipynb").write_bytes(b"%PDF-1.7\x00\xff")
     (folder / "x deep.ipynb").write_text("[" * 100_000)
     (folder / "x link.ipynb").symlink_to(folder / "00a.ipynb")
+    (folder / "x folder.ipynb").mkdir()
+    os.mkfifo(folder / "x pipe.ipynb")
+    notebook(folder / os.fsdecode(b"no text \xff.ipynb"), START, f"{RIGHT}\n{CHECK}")
     notebook(folder / "=x\nwith a newline.ipynb", START, f"{RIGHT}\n{CHECK}")
     ran = subprocess.run(
         [sys.executable, "-m", "attention_course", "grade", _saved(folder.parent), folder, "--out", out],
@@ -226,8 +258,10 @@ def test_no_honest_mark_moves(hostile_class):
 def test_odd_files_are_told_and_names_are_made_harmless(hostile_class):
     rows = marks(hostile_class)
     for name, note in {"x broken": "not a notebook", "x": "not a notebook", "x list": "not a notebook",
-                       "x deep": "not a notebook", "x link": "not a file of its own"}.items():  # fmt: skip
+                       "x deep": "not a notebook", "x link": "not a file of its own",
+                       "x pipe": "not a file of its own", "x folder.ipynb": ""}.items():  # fmt: skip
         assert note in rows[name]["notes"] and rows[name]["points"] == "0"
+    assert rows[r"no text \udcff"]["points"] == "2"
     assert rows["'=x with a newline"]["points"] == "2"
 
 
@@ -235,6 +269,25 @@ def test_the_class_and_equal_answers_are_told(hostile_class):
     assert "**diagonal only**" in (hostile_class / "class.md").read_text()
     assert "00a, 01a" in (hostile_class / "identical.md").read_text()
     assert any("diagonal is right" in path.read_text() for path in (hostile_class / "feedback").iterdir())
+
+
+@pytest.mark.skipif(not landlock_version(), reason="this system has no Landlock")
+def test_an_answer_writes_into_its_own_folder_only_and_reads_no_other_process(verdict_on, tmp_path):
+    reach = f"""def reach():
+    import os
+    reached = []
+    own = os.readlink("/proc/self")
+    others = [f"/proc/{{pid}}/mem" for pid in os.listdir("/proc") if pid.isdigit() and pid != own]
+    for path in [*others, {str(tmp_path / "a.ipynb")!r}, {str(tmp_path / "new")!r}, "mine", os.devnull]:
+        try:
+            open(path, "r+b" if path.endswith("mem") else "ab").close()
+            reached.append(path)
+        except OSError:
+            pass
+    return reached"""
+    answer = "def answer(x):\n    raise ValueError(str(reach()))"
+    message = verdict_on(START, reach, f"{answer}\n{CHECK}")["message"]
+    assert "ValueError: ['mine', '/dev/null']\n" in message
 
 
 @pytest.mark.parametrize(
@@ -393,6 +446,81 @@ def test_an_interrupted_run_goes_on_and_who_ended_it_twice_is_set_aside(tmp_path
     assert told == [(1, 1)]
     assert [result["tasks"][JACOBIAN]["status"] for result in results] == ["passed", "look yourself", "passed"]
     assert not list(kept.glob("*.begun"))
+
+
+class Here(Executor):
+    """Runs at once, in this thread, whose process for answers is there already."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def test_what_goes_wrong_in_the_grader_concerns_one_student(tmp_path, monkeypatch):
+    paths = {name: [notebook(tmp_path / f"{name}.ipynb", START, f"{RIGHT}\n{CHECK}")] for name in "abc"}
+    raised = {"b": ZeroDivisionError("why")}
+    real = grading.read
+
+    def read_or_raise(path, exercises):
+        if path.stem in raised:
+            raise raised[path.stem]
+        return real(path, exercises)
+
+    monkeypatch.setattr(grading, "read", read_or_raise)
+    results = grade_all(ONE, paths, tmp_path / "kept", Here(), 1, lambda *progress: None)
+    assert [one["tasks"][JACOBIAN]["status"] for one in results] == ["passed", "look yourself", "passed"]
+    assert [one["notes"] for one in results] == [[], ["the grader failed: ZeroDivisionError: why"], []]
+    raised["c"] = BrokenExecutor()  # that is nobody's fault: the run ends, and can go on
+    with pytest.raises(BrokenExecutor):
+        grade_all(ONE, paths, tmp_path / "again", Here(), 1, lambda *progress: None)
+
+
+def test_a_result_that_is_changed_in_its_file_while_others_run_changes_no_mark(tmp_path):
+    paths = {name: [notebook(tmp_path / f"{name}.ipynb", START, f"{WRONG}\n{CHECK}")] for name in "ab"}
+    kept = tmp_path / "kept"
+
+    def change(done, of, seconds):
+        for path in kept.glob("*.json"):
+            path.write_text(path.read_text().replace('"wrong"', '"passed"'))
+
+    results = grade_all(ONE, paths, kept, Here(), 1, change)
+    assert [one["tasks"][JACOBIAN]["status"] for one in results] == ["wrong", "wrong"]
+
+
+# Cells that Python or IPython refuse, or take long over; the answer is in another.
+ODD = {
+    "two arguments of one name": ("def f(a, a):\n    pass", "passed"),
+    "no text": ("x = '\ud800'", "passed"),
+    "a zero byte": ("x = '\0'", "passed"),
+    "a number without end": ("x = 0x" + "f" * 10_000, "not found"),
+    "hundreds of magics": ("!ls\n" * 700, "not found"),
+    "thousands of changes": ("y = 0\n" + "y += z\n" * 4_000, "passed"),
+}
+
+
+@pytest.mark.parametrize(("cell", "status"), ODD.values(), ids=ODD.keys())
+def test_an_odd_cell_stops_nobody_and_takes_no_time(verdict_on, cell, status):
+    start = time.process_time()
+    assert verdict_on(START, cell, f"{RIGHT}\n{CHECK}")["status"] == status
+    assert time.process_time() - start < 5
+
+
+def test_tables_are_as_canvas_and_moodle_import_them(tmp_path):
+    entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
+    names = ("byronada_LATE_77", "Ada Byron_123", "plain")
+    results = [{"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: entry}} for name in names]
+    write_reports(ONE, results, tmp_path, {})
+    assert (tmp_path / "canvas.csv").read_text().splitlines() == [
+        "Student,ID,SIS User ID,SIS Login ID,Section,scale", "Points Possible,,,,,2",
+        "byronada_LATE,77,,,,2", "Ada Byron,123,,,,2", "plain,,,,,2",
+    ]  # fmt: skip
+    assert (tmp_path / "moodle.csv").read_text().splitlines() == [
+        "Identifier,Grade,Last modified (grade)", "Participant 77,2,", "Participant 123,2,",
+    ]  # fmt: skip
 
 
 def test_students_are_found_as_moodle_and_canvas_name_them(tmp_path):
