@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
@@ -12,9 +11,6 @@ from PIL import Image
 from published_book import SITE, make_published_book
 from serving import BOOK, PagesHandler, serving
 from visits import HEIGHTS, ROOT, TWO_MODES, WIDTHS, run_axe
-
-sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.published import note_addresses, pages_address  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +85,7 @@ def test_search_engines_are_told_of_every_page(published_site):
     assert parse(published_site, "glossary").select_one("link[rel=canonical]")["href"] == f"{SITE}glossary.html"
 
 
-def test_a_site_built_from_a_tag_opens_the_notebooks_of_this_tag(published_site):
+def test_a_released_site_opens_the_notebooks_of_its_tag(published_site):
     buttons = parse(published_site, "chapters/multi_head").select(".course-button")
     assert {button.get_text(strip=True): button["href"] for button in buttons}["Open in Colab"] == (
         "https://colab.research.google.com/github/someone/repository/blob/v1.2/chapters/multi_head.ipynb"
@@ -101,26 +97,6 @@ def test_the_front_page_names_its_licence_and_how_to_cite_it(published_site):
     assert list(links) == ["MIT licence", "CITATION.cff", "whole site as one file"]
     assert (published_site / links["MIT licence"]).read_text() == (ROOT / "LICENSE").read_text()
     assert (published_site / links["CITATION.cff"]).read_text() == (ROOT / "CITATION.cff").read_text()
-
-
-@pytest.mark.parametrize(
-    ("repository", "address"),
-    [
-        ("https://github.com/Some-One/course", "https://some-one.github.io/course/"),
-        ("https://github.com/someone/someone.github.io", "https://someone.github.io/"),
-        ("https://github.com/your-organisation/course", ""),
-        ("https://example.org/group/course", ""),
-    ],
-)
-def test_the_sites_address_follows_from_the_repositorys(repository, address):
-    assert pages_address(repository) == address
-
-
-def test_an_address_in_the_configuration_comes_first(tmp_path):
-    options = {"repository_url": "https://github.com/someone/course", "repository_branch": "main"}
-    config = SimpleNamespace(html_baseurl="https://attention.example.org", html_theme_options=options)
-    note_addresses(SimpleNamespace(srcdir=tmp_path), config)
-    assert (config.html_baseurl, options["repository_branch"]) == ("https://attention.example.org/", "main")
 
 
 # --- the page for an address that leads nowhere, as a host shows it ---------------------------------------------------
