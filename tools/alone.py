@@ -1,5 +1,8 @@
 """Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
 
+alone.py                 in the environment of a Colab notebook
+alone.py <environment>   in another one
+
 Exceptions fail; claims are judged where the site is made. The package comes from a git repository of the files as they
 stand here: to the first notebook through its own setup cell. The others have the same cell, and find there what one
 installation by pip, as that cell's, has installed.
@@ -19,7 +22,7 @@ from jupyter_cache import get_cache
 from notebooks import WORKERS, code_cells, names, path
 from published import published
 
-COLAB = Path(".venv-colab")
+COLAB = ".venv-colab"
 ADDRESS = "https://example.org/group/course"  # where the course is published, for these readers
 INSTALLED = """\
 import importlib.metadata, json
@@ -92,22 +95,22 @@ def lay_out(name, folder, python, commit, installed):
     return copy
 
 
-def main():
+def main(environment=COLAB):
     """Run all of them, the longest first, then print how long each took and how much memory."""
     with TemporaryDirectory(prefix="readers-") as temporary:
         folder = Path(temporary)
         commit = publish(folder / "published")
-        installed = run(COLAB / "bin" / "python", "-I", "-c", INSTALLED).strip()
-        environment = surroundings(folder / "published", folder / "jupyter")
-        without, with_it = (overlay(folder / name, COLAB) for name in ("without", "with it"))
-        run(with_it, "-m", "pip", "install", "--quiet", f"git+{ADDRESS}", cwd=folder, env=environment)
+        installed = run(Path(environment) / "bin" / "python", "-I", "-c", INSTALLED).strip()
+        variables = surroundings(folder / "published", folder / "jupyter")
+        without, with_it = (overlay(folder / name, environment) for name in ("without", "with it"))
+        run(with_it, "-m", "pip", "install", "--quiet", f"git+{ADDRESS}", cwd=folder, env=variables)
         cache = get_cache(str(CACHE))
         order = sorted(names(), key=lambda name: expected(name, cache), reverse=True)
         pythons = dict.fromkeys(order, with_it) | {names()[0]: without}
         copies = {name: lay_out(name, folder, pythons[name], commit, installed) for name in order}
         pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--numprocesses={WORKERS}"]
         options = ["--dist=loadscope", "--no-loadscope-reorder", "--nbval-lax", "--nbval-cell-timeout=600"]
-        ran = subprocess.run([*pytest, *options, *copies.values()], cwd=folder, env=environment)
+        ran = subprocess.run([*pytest, *options, *copies.values()], cwd=folder, env=variables)
         for name, copy in copies.items():
             report = copy.with_name("report.json")
             if report.exists():
@@ -117,4 +120,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,7 +1,6 @@
 """An environment over another one, for a single use: it takes no time to make, and nothing has to be uninstalled."""
 
 import subprocess
-import venv
 from pathlib import Path
 
 
@@ -11,12 +10,12 @@ def site_packages(environment):
 
 
 def overlay(folder, environment):
-    """Make an environment in which all of another one is there, and which keeps what is installed into it to itself.
+    """Make an environment over another one, with its Python: all of it is there, and what is installed comes on top.
 
     Returns:
         The path of its Python.
     """
-    venv.create(folder, with_pip=False, symlinks=True)
+    run(Path(environment) / "bin" / "python", "-m", "venv", "--without-pip", "--symlinks", folder)
     (site_packages(folder) / "below.pth").write_text(f"{site_packages(environment)}\n")
     return Path(folder).absolute() / "bin" / "python"
 
