@@ -25,17 +25,18 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest \
+.PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 \
   browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
-	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
+	@sed -n 's/^\([a-z0-9]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
 	  printf '%-12s %s\n' "$$name" "$$what"; done
 
 $(VENV)/.pins: requirements.txt
 $(COLAB)/.pins: tests/notebooks/colab-requirements.txt
 .venv-oldest/.pins: tests/notebooks/oldest-requirements.txt tests/notebooks/newest-requirements.txt
 .venv-newest/.pins: tests/notebooks/newest-requirements.txt
+.venv-book2/.pins: tools/book2-requirements.txt
 .venv-lab/.pins: tests/hosts/lab-requirements.txt
 .venv-lab3/.pins: tests/hosts/lab3-requirements.txt
 
@@ -113,6 +114,9 @@ oldest: test-oldest ## try package and notebooks with the oldest of everything t
 newest: ## try package and notebooks with the newest of everything on this day (half an hour)
 	@rm -rf .venv-newest
 	@$(MAKE) --no-print-directory test-newest
+
+book2: site .venv-book2/.pins ## build the site plainly with Jupyter Book 2, to see what changing to it would cost
+	@$(BIN)/python tools/book2.py .venv-book2/bin/jupyter-book
 
 test-chapters:
 	@$(PYTEST) --dist=loadscope tests/notebooks tests/build
