@@ -1,10 +1,19 @@
-"""The published workflow: a claim that does not hold fails the tests, and its site is published with a cross."""
+"""The workflows: what is published and what fails, and what becomes of a week in which something fails."""
 
+import os
+import re
+import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
-WORKFLOW = Path(__file__).parents[2] / ".github" / "workflows" / "ci.yml"
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = ROOT / ".github" / "workflows"
+
+
+def jobs(workflow):
+    return yaml.safe_load((WORKFLOWS / workflow).read_text(encoding="utf-8"))["jobs"]
 
 
 def commands(job):
@@ -12,7 +21,49 @@ def commands(job):
 
 
 def test_the_site_is_published_whether_or_not_the_tests_pass():
-    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
-    assert (commands(jobs["site"]), commands(jobs["test"])) == (["make site"], [".ci/run"])
-    assert jobs["publish"]["needs"] == "site"
-    assert "needs" not in jobs["site"] and "needs" not in jobs["test"]
+    ci = jobs("ci.yml")
+    assert (commands(ci["site"]), commands(ci["test"])) == (["make site"], [".ci/run"])
+    assert ci["publish"]["needs"] == "site"
+    assert "needs" not in ci["site"] and "needs" not in ci["test"]
+
+
+def test_every_week_what_others_change_is_tried():
+    weekly = jobs("weekly.yml")
+    assert weekly["report"]["needs"] == ["colab", "newest", "oldest", "book2"]
+    assert [commands(weekly[job]) for job in ("newest", "oldest", "book2")] == [
+        ["make newest"],
+        ["make oldest"],
+        ["make book2"],
+    ]
+    in_container = commands(weekly["colab"])[-1]
+    assert "us-docker.pkg.dev/colab-images/public/" in in_container
+    script = re.search(r"/course/(\S+)", in_container)[1]
+    assert (ROOT / script).is_file()
+
+
+# Stands in for GitHub's program: writes down what it was called with, and knows of the issues that $OPEN names.
+GH = """\
+#!/bin/sh
+printf '%s|' "$@" >> "$CALLS"
+echo >> "$CALLS"
+case "$1 $2" in "issue list") echo "$OPEN";; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("already_open", "said"),
+    [
+        ("", "issue|create|--label|weekly|--title|The weekly run fails|--body|Its jobs say why: https://run/7|"),
+        ("12", "issue|comment|12|--body|It failed again: https://run/7|"),
+    ],
+)
+def test_a_week_that_fails_is_one_issue_however_many_follow(already_open, said, tmp_path):
+    (script,) = commands(jobs("weekly.yml")["report"])
+    (tmp_path / "gh").write_text(GH)
+    (tmp_path / "gh").chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(tmp_path / "calls"), "OPEN": already_open}
+    subprocess.run(["bash", "-e", "-c", script], check=True, env=variables | {"RUN": "https://run/7"})
+    label, listed, *rest = (tmp_path / "calls").read_text().splitlines()
+    assert label.startswith("label|create|weekly|--force|")
+    assert listed.startswith("issue|list|--label|weekly|--state|open|")
+    assert rest == [said]
