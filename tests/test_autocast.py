@@ -123,6 +123,7 @@ def test_a_feature_map_may_learn(dtype):
     assert_as_in_float64(lambda model: model(tokens.to(model.out_proj.weight.dtype))[0], layer, dtype)
 
 
+@pytest.mark.skipif(torch.__version__.startswith("2.5."), reason="PyTorch 2.5 compiles no context manager")
 @pytest.mark.filterwarnings("ignore")  # of the compiler about itself
 @pytest.mark.parametrize("name", MODELS)
 def test_a_compiled_model_computes_the_same(name):
