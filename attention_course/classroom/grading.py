@@ -14,7 +14,7 @@ from attention_course.classroom.asking import Asker, Stopped
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.needs import Answer
 from attention_course.classroom.submission import Submission, read
-from attention_course.classroom.variants import varied
+from attention_course.classroom.variants import judge_variant
 from attention_course.exercises import Verdict, chapter_exercises
 from attention_course.exercises.checking import draw, no_function, verdict_on
 from attention_course.exercises.running import NoNumbers
@@ -96,7 +96,11 @@ def _entry(verdict, answer: Answer | None = None):
 
 
 def _verdict(assignment, student, task, answer, result):
-    exercise = varied(chapter_exercises(task.exercise.split(".")[0])[task.exercise], task.variant)
+    exercise = chapter_exercises(task.exercise.split(".")[0])[task.exercise]
+    return judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer, result))
+
+
+def _asked(assignment, student, exercise, answer, result):
     seed = hashlib.sha256(_bytes(f"{assignment.salt} {student}")).digest()[:6]  # inputs differ by student
     inputs = draw(exercise, int.from_bytes(seed))
     try:

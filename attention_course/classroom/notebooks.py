@@ -4,7 +4,7 @@ import copy
 import re
 
 from attention_course.classroom.assignment import Task
-from attention_course.classroom.variants import PUBLISHED, varied
+from attention_course.classroom.variants import PUBLISHED, RIGHT_BUT, turned_solution, variants
 from attention_course.exercises import Exercise
 
 # Folds that would do the exercise. Hints stay, and the answers to quick checks, which are there to learn from.
@@ -50,17 +50,18 @@ def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str
     """The whole notebook with a rubric on top: points, variants, and what each mistake means."""
     notebook = _without_outputs(lesson)
     rubric = {"cell_type": "markdown", "id": "rubric", "metadata": {}, "source": ""}
-    _write(rubric, "\n\n".join(["# Rubric", *(_rubric(task, exercises[name]) for name, task in tasks.items())]))
+    parts = [_rubric(task, exercises[name], _exercise(notebook["cells"], name)[2][1]) for name, task in tasks.items()]
+    _write(rubric, "\n\n".join(["# Rubric", *parts]))
     notebook["cells"].insert(0, rubric)
     return notebook
 
 
-def _rubric(task, exercise):
+def _rubric(task, exercise, answer):
     words = f"## `{exercise.id}`: {_points(task.points)}"
-    turned = varied(exercise, task.variant)
     if task.variant is not None:
-        published = next(one for one in turned.misconceptions if one.name == PUBLISHED)
-        words += f"\n\nVariant `{task.variant}`. A published solution is told: {published.message}"
+        told = f"{RIGHT_BUT[PUBLISHED]} Here it is turned round: {variants(exercise)[task.variant].sentence}"
+        words += f"\n\nVariant `{task.variant}`. A published solution is told: {told} Turned round, it passes:"
+        words += f"\n\n```python\n{turned_solution(exercise, task.variant, answer)}```"
     lines = [f"| {one.name} | {_in_a_table(one.message)} |" for one in exercise.misconceptions]
     return "\n".join([words, "", "| A wrong answer known as | is told |", "| --- | --- |", *lines])
 

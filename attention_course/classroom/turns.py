@@ -36,6 +36,7 @@ class Turn:
         arguments: Turns the tuple of arguments.
         result: Turns a single number or tensor of the result; or, where `whole`, all that is returned.
         whole: Whether `result` takes the whole tuple.
+        code: Turns an argument's name (`code(name, value)`), or the expression of a result.
         named: Which arguments the sentence names.
         written: How it puts their names.
     """
@@ -48,6 +49,7 @@ class Turn:
     arguments: Callable[[tuple], tuple] = lambda arguments: arguments
     result: Callable = lambda outcome: outcome
     whole: bool = False
+    code: Callable[..., str] = lambda text, value=None: text
     named: Callable[[object], bool] = lambda argument: False
     written: Callable[[list[str]], str] = _listed
 
@@ -121,6 +123,7 @@ TURNS = (
         arguments=lambda arguments: tuple(
             _exchanged(argument) if _is_matrix_of_floats(argument) else argument for argument in arguments
         ),
+        code=lambda text, value=None: f"{text}.transpose(-2, -1)",
         named=_is_matrix_of_floats,
     ),
     Turn(
@@ -130,6 +133,7 @@ TURNS = (
         _some_argument(_is_boolean),
         MASKS,
         arguments=lambda arguments: tuple(map(_opposite, arguments)),
+        code=lambda text, value=None: f"not {text}" if isinstance(value, bool) else f"~{text}",
         named=_is_boolean,
     ),
     Turn(
@@ -139,6 +143,7 @@ TURNS = (
         _every(_is_matrix),
         AXES,
         result=_exchanged,
+        code=lambda text, value=None: f"{text}.transpose(-2, -1)",
     ),
     Turn(
         "result from the back",
@@ -147,6 +152,7 @@ TURNS = (
         _every(_is_row),
         AXES,
         result=lambda value: value.flip(-1) if _is_row(value) else value,
+        code=lambda text, value=None: f"{text}.flip(-1)",
     ),
     Turn(
         "results from the back",
@@ -155,6 +161,7 @@ TURNS = (
         lambda arguments, outcome: isinstance(outcome, tuple),
         ARGUMENTS,
         result=lambda outcome: outcome[::-1] if isinstance(outcome, tuple) else outcome,
+        code=lambda text, value=None: f"{text}[::-1]",
         whole=True,
     ),
     Turn(
@@ -164,6 +171,7 @@ TURNS = (
         _every(_is_boolean),
         MASKS,
         result=_opposite,
+        code=lambda text, value=None: f"~torch.as_tensor({text})",
     ),
     Turn(
         "opposite sign",
@@ -172,6 +180,7 @@ TURNS = (
         _every(_is_float),
         SIGNS,
         result=lambda value: -value if _is_float(value) else value,
+        code=lambda text, value=None: f"-{text}",
     ),
     Turn(
         "tenfold",
@@ -180,6 +189,7 @@ TURNS = (
         _every(lambda value: _is_float(value) or _is_whole(value)),
         SUMS,
         result=lambda value: 10 * value if _is_float(value) or _is_whole(value) else value,
+        code=lambda text, value=None: f"10 * {text}",
     ),
     Turn(
         "one more",
@@ -188,5 +198,6 @@ TURNS = (
         _every(_is_whole),
         COUNTS,
         result=lambda value: value + 1 if _is_whole(value) else value,
+        code=lambda text, value=None: f"{text} + 1",
     ),
 )

@@ -83,12 +83,12 @@ def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
     if exercise_id not in exercises:
         raise ValueError(f"exercise_id must be one of {sorted(exercises)}, got {exercise_id!r}")
     exercise = exercises[exercise_id]
-    if variant is not None:
-        # Variants are made of exercises, and hardly any notebook has one.
-        from attention_course.classroom.variants import varied
+    if variant is None:
+        return judge(exercise, answer)
+    # Variants are made of exercises, and hardly any notebook has one.
+    from attention_course.classroom.variants import judge_variant
 
-        exercise = varied(exercise, variant)
-    return judge(exercise, answer)
+    return judge_variant(exercise, variant, lambda asked: judge(asked, answer))
 
 
 def chapter_exercises(chapter: str) -> dict[str, Exercise]:

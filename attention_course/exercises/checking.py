@@ -13,6 +13,7 @@ SIZES = (2, 3, 4, 5, 6, 7)
 SEED = 0
 LENGTH = 1_500  # of a message: a screen
 NOT_BEGUN = "Put your code in the place of the ..., in Colab or in Jupyter, and run the cell."
+NOTHING_CAME = "Nothing to compare came back."
 NOT_MENDED = "This still does what the given code does. Find what is wrong in it, and mend it."
 
 
@@ -44,7 +45,6 @@ class Exercise:
         misconceptions: Wrong answers to recognise.
         given: Where the question is to mend code that is wrong, that code: whatever behaves like it on every
             input was not attempted yet.
-        untouched: In a variant, the given code as it was handed out, which takes its arguments as the lesson does.
         differentiable: Whether the answer belongs in a model: then its gradients must be the reference's, too.
     """
 
@@ -53,7 +53,6 @@ class Exercise:
     inputs: Callable[[int, torch.Generator], tuple]
     misconceptions: tuple[Misconception, ...]
     given: Callable | None = None
-    untouched: Callable | None = None
     differentiable: bool = False
 
 
@@ -133,7 +132,7 @@ def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Ca
         if stopped:
             return Verdict(exercise.id, "wrong", stopped, "gradient")
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
-    if any(_same(got, run(code, inputs)) for code in (exercise.given, exercise.untouched) if code):
+    if exercise.given and _same(got, run(exercise.given, inputs)):
         return Verdict(exercise.id, "not attempted", NOT_MENDED)
     for misconception in exercise.misconceptions:
         if _same(got, run(misconception.function, inputs)):
@@ -155,7 +154,7 @@ def _unfinished(outcome) -> bool:
 def difference(got, expected) -> str:
     """In what two outcomes differ, in a sentence; nothing where they agree."""
     if any(isinstance(outcome, NoNumbers) for outcome in (got, expected)):
-        return "" if isinstance(got, NoNumbers) and got == expected else "Nothing to compare came back."
+        return "" if isinstance(got, NoNumbers) and got == expected else NOTHING_CAME
     if isinstance(got, tuple) or isinstance(expected, tuple):
         counts = [len(outcome) if isinstance(outcome, tuple) else 1 for outcome in (expected, got)]
         if counts[0] != counts[1]:

@@ -2,13 +2,19 @@
 
 import pytest
 import torch
+from test_grade import solved
 
+from attention_course.classroom.submission import read
 from attention_course.classroom.turns import TURNS
-from attention_course.classroom.variants import PUBLISHED, variants, varied
+from attention_course.classroom.variants import MISSED, PUBLISHED, judge_variant, turned_solution, variants, varied
 from attention_course.exercises import CHAPTERS, chapter_exercises, check, judge
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 by_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
+
+
+def told(exercise, name, answer):
+    return judge_variant(exercise, name, lambda asked: judge(asked, answer))
 
 
 def turned(chapter):
@@ -22,7 +28,7 @@ def turned(chapter):
 def test_the_wrapped_reference_passes_and_the_published_solution_is_told_what_is_different(chapter):
     for exercise, name, variant in turned(chapter):
         assert judge(variant, variant.reference).passed, (exercise.id, name)
-        verdict = judge(variant, exercise.reference)
+        verdict = told(exercise, name, exercise.reference)
         assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise.id, name)
         assert variants(exercise)[name].sentence in verdict.message
 
@@ -34,17 +40,92 @@ def test_each_mistake_turned_round_is_told_in_its_own_sentence(chapter):
         names = list(variants(exercise))
         if names:
             variant = varied(exercise, names[(number + len(chapter)) % len(names)])
-            for mistake, original in zip(variant.misconceptions, exercise.misconceptions, strict=False):
+            for mistake, original in zip(variant.misconceptions, exercise.misconceptions, strict=True):
                 verdict = judge(variant, mistake.function)
                 assert (verdict.misconception, verdict.message) == (original.name, original.message), exercise.id
+
+
+@by_chapter
+def test_the_printed_solution_is_told_what_is_different_and_the_rubric_turns_it_round(chapter, tmp_path):
+    """One variant of each exercise, another for each."""
+    exercises = chapter_exercises(chapter)
+    answers = read(solved(chapter, tmp_path), list(exercises)).answers
+    for number, (exercise_id, exercise) in enumerate(exercises.items()):
+        names = list(variants(exercise))
+        if names:
+            name, answer = names[-1 - (number + len(chapter)) % len(names)], answers[exercise_id]
+            code = {"__name__": "lesson"}
+            exec("\n".join([*answer.statements, turned_solution(exercise, name, answer.expression)]), code)
+            verdict = told(exercise, name, code[answer.expression])
+            assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise_id, name)
+            assert told(exercise, name, code["turned"]).passed, (exercise_id, name)
 
 
 @by_chapter
 def test_code_that_was_handed_out_is_never_right(chapter):
     for exercise, name, variant in turned(chapter):
         if exercise.given:
-            assert judge(variant, variant.given).status == "not attempted", (exercise.id, name)
-            assert judge(variant, exercise.given).status == "not attempted", (exercise.id, name)
+            backwards = "arguments from the back"
+            shown = varied(exercise, backwards).given if backwards in name else exercise.given  # as its stub is
+            for given in (variant.given, exercise.given, shown):
+                assert told(exercise, name, given).status == "not attempted", (exercise.id, name)
+
+
+def context_with(weights):
+    return lambda scores, states, lengths: (weights(scores)[:, :, None] * states).sum(1)
+
+
+CONTEXT = chapter_exercises("bottleneck")["bottleneck.context"]
+IN_THE_STUBS_ORDER = [
+    (CONTEXT, lambda scores, states, lengths: scores.size(1), None),
+    (CONTEXT, lambda scores, states, lengths: states[:, scores.size(1) - 1] * 17, None),
+    (CONTEXT, context_with(lambda scores: scores.softmax(1)), "no mask"),
+    (CONTEXT, lambda scores, states, lengths: CONTEXT.reference(scores, states, lengths).detach(), "gradient"),
+    (CONTEXT, CONTEXT.reference, PUBLISHED),
+]
+
+
+@pytest.mark.parametrize(("exercise", "answer", "name"), IN_THE_STUBS_ORDER)
+def test_a_wrong_answer_in_the_old_order_is_not_taken_for_the_lessons_own(exercise, answer, name):
+    """All of them end in the same exception when the arguments come from the back."""
+    verdict = told(exercise, "arguments from the back", answer)
+    assert (verdict.status, verdict.misconception) == ("wrong", name)
+    assert "The arguments come in the opposite order: `(lengths, states, scores)`." in verdict.message
+    sentences = {one.name: one.message for one in exercise.misconceptions}
+    assert sentences.get(name, "") in verdict.message
+    assert ("Nothing to compare came back." in verdict.message) == (name is None)
+
+
+def test_an_answer_that_turns_the_arguments_alone_is_told_of_the_result():
+    name = "arguments from the back, opposite sign"
+    right = told(CONTEXT, name, lambda lengths, states, scores: CONTEXT.reference(scores, states, lengths))
+    assert right.misconception == MISSED
+    assert "Return the result with the opposite sign" in right.message and "order" not in right.message
+    no_mask = context_with(lambda scores: scores.softmax(1))
+    mistaken = told(CONTEXT, name, lambda lengths, states, scores: no_mask(scores, states, lengths))
+    assert mistaken.misconception == "no mask"
+    assert mistaken.message.startswith("You missed what is turned round here: Return the result with the opposite sign")
+
+
+def test_a_half_answer_in_the_old_order_is_not_attempted_and_a_mistake_is_told_in_its_sentence():
+    fused, name = chapter_exercises("multi_head")["multi_head.fused"], "arguments from the back, tenfold"
+    assert told(fused, name, lambda fused, n_heads: (fused.chunk(3, -1)[0], ..., ...)).status == "not attempted"
+    assert told(fused, name, lambda fused, n_heads: fused.chunk(3, -1)).misconception == "not split into heads"
+
+
+def test_sentences_say_which_of_several_results_are_meant():
+    fused = variants(chapter_exercises("multi_head")["multi_head.fused"])
+    assert fused["tenfold"].sentence == "Return ten times each of the results."
+    assert fused["results from the back, opposite sign"].sentence == (
+        "Return the results in the opposite order, the last one first. "
+        "Return each of the results with the opposite sign: -x in the place of x."
+    )
+
+
+def test_where_one_of_two_turns_is_missed_no_sentence_of_a_mistake_is_false():
+    """`(weights, output)` is what is asked for there, and is not to be told as a mistake."""
+    names = variants(chapter_exercises("scaled_dot_product")["scaled_dot_product.dropout"])
+    assert "arguments from the back" in names and not any("results from the back" in name for name in names)
 
 
 def test_given_code_that_was_turned_round_and_not_mended_is_not_attempted():
