@@ -21,6 +21,8 @@ from attention_course.classroom.variants import variants
 from attention_course.exercises import CHAPTERS, Exercise, chapter_exercises
 
 PACKAGE = "attention_course"
+NO_ADDRESS = "https://github.com/your-organisation/"  # what a copy of the course has until it is published
+WEAK = "arguments from the back"  # the handed-out stub shows it, so that it asks nothing else of a copied body
 
 
 def main(arguments: list[str]) -> int:
@@ -40,6 +42,11 @@ def main(arguments: list[str]) -> int:
         print(f"assign: {error}", file=sys.stderr)
         return 2
     print(_summary(assignment, given.out))
+    if any(NO_ADDRESS in path.read_text(encoding="utf-8") for path in (given.out / "students").iterdir()):
+        print(
+            "Warning: these notebooks cannot install the package in Colab until `make url URL=...` was run and they "
+            "were assigned again, but `make wheel` gives a file that can be handed out beside them."
+        )
     return 0
 
 
@@ -75,7 +82,7 @@ def assign(
     exercises = {name: one for lesson in lessons for name, one in chapter_exercises(lesson).items()}
     _check_points(points, exercises)
     if due is not None:
-        datetime.fromisoformat(due)
+        _check_time(due)
     if not 0 <= late_per_day <= 1:
         raise ValueError(f"late_per_day must be between 0 and 1, got {late_per_day}")
     if out.exists() and any(out.iterdir()):
@@ -94,11 +101,10 @@ def assign(
         due=due,
         late_per_day=late_per_day,
     )
-    sentences = {name: variants(exercises[name])[task.variant].sentence for name, task in tasks.items() if task.variant}
     made = {}
     for lesson, notebook in notebooks.items():
         own = {name: task for name, task in tasks.items() if name.split(".")[0] == lesson}
-        made[out / "students" / f"{lesson}.ipynb"] = for_students(notebook, own, sentences)
+        made[out / "students" / f"{lesson}.ipynb"] = for_students(notebook, assignment, own, exercises)
         made[out / "instructor" / f"{lesson}.ipynb"] = for_the_instructor(notebook, own, exercises)
     for path, notebook in made.items():
         _write(path, notebook)
@@ -138,6 +144,13 @@ def _check_points(points, exercises):
             raise ValueError(f"points of {name} must be 0 or more, got {number}")
 
 
+def _check_time(due):
+    try:
+        datetime.fromisoformat(due)
+    except ValueError:
+        raise ValueError(f"due must be a date and a time such as 2027-03-01T18:00+01:00, got {due!r}") from None
+
+
 def _notebook(lesson, source):
     path = Path(source) / f"{lesson}.ipynb"
     if lesson not in CHAPTERS:
@@ -150,6 +163,7 @@ def _notebook(lesson, source):
 def _chosen(exercise: Exercise, key):
     """The name of one of its variants; nothing without a key, or where it has none."""
     names = sorted(variants(exercise)) if key is not None else []
+    names = [name for name in names if name != WEAK] or names
     return names[int.from_bytes(_digest(key, exercise.id)) % len(names)] if names else None
 
 

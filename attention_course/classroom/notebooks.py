@@ -2,9 +2,11 @@
 
 import copy
 import re
+from datetime import datetime
+from itertools import pairwise
 
-from attention_course.classroom.assignment import Task
-from attention_course.classroom.variants import PUBLISHED, RIGHT_BUT, turned_solution, variants
+from attention_course.classroom.assignment import Assignment, Task
+from attention_course.classroom.variants import PUBLISHED, RIGHT_BUT, Variant, taken, turned_solution, variants
 from attention_course.exercises import Exercise
 
 # Folds that would do the exercise. Hints stay, and the answers to quick checks, which are there to learn from.
@@ -14,15 +16,20 @@ TOLD = re.compile(
     re.DOTALL,
 )
 CHECK = r'check\("{}", *(\w+)\)'
+PARAMETERS = r"^def {}\(([\w\s,]*)\):"  # of a stub; with defaults or annotations it is left as it is
+REVISION = re.compile(r'^(version, revision = "[^"\n]*", )"[^"\n]*"', re.MULTILINE)
+HINTS = "<details><summary>Hint 1</summary>"
+OF_HINTS = "> The hints speak of the exercise in the lesson's own form, before it was turned round."
 
 
-def for_students(lesson: dict, tasks: dict[str, Task], sentences: dict[str, str]) -> dict:
+def for_students(lesson: dict, assignment: Assignment, tasks: dict[str, Task], exercises: dict[str, Exercise]) -> dict:
     """The notebook without solutions, each assigned exercise with its points and with what is different.
 
     Args:
         lesson: A notebook, as read from its file.
-        tasks: What is assigned in it, by exercise.
-        sentences: For exercises that are turned round, what the learner is told.
+        assignment: All that is handed out.
+        tasks: What is assigned in this notebook, by exercise.
+        exercises: As the lessons have them.
 
     Raises:
         ValueError: If an assigned exercise is not checked in the notebook.
@@ -31,19 +38,55 @@ def for_students(lesson: dict, tasks: dict[str, Task], sentences: dict[str, str]
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             _write(cell, TOLD.sub("", _text(cell)).rstrip())
+        elif assignment.commit:
+            _write(cell, REVISION.sub(rf'\1"{assignment.commit}"', _text(cell)))
     notebook["cells"] = [cell for cell in notebook["cells"] if _text(cell)]
-    for exercise, task in tasks.items():
-        question, stub, call = _exercise(notebook["cells"], exercise)
+    for name, task in tasks.items():
+        question, stub, call = _exercise(notebook["cells"], name)
         words = f"> **{_points(task.points)}.**"
         if task.variant is not None:
-            words += f" Here the exercise is turned round: {sentences[exercise]}"
-            code = _text(stub)
-            told = f'check("{exercise}", {call[1]}, variant="{task.variant}")'
-            if len(told) > 88:
-                told = f'check(\n    "{exercise}",\n    {call[1]},\n    variant="{task.variant}",\n)'
-            _write(stub, code[: call.start()] + told + code[call.end() :])
+            variant = variants(exercises[name])[task.variant]
+            words += f" Here the exercise is turned round: {variant.sentence}"
+            words += _turn_the_stub(stub, call, exercises[name], variant)
+            _note_above_hints(notebook["cells"], stub)
         _write(question, f"{_text(question)}\n\n{words}")
+    top = {"cell_type": "markdown", "id": "hand-in", "metadata": {}, "source": ""}
+    _write(top, _to_hand_in(assignment, tasks))
+    notebook["cells"].insert(1, top)
     return notebook
+
+
+def _to_hand_in(assignment, tasks):
+    words = "> **To hand in:** this notebook itself, saved"
+    if assignment.due is not None:
+        words += f", by {datetime.fromisoformat(assignment.due).isoformat(' ', 'minutes')}"
+        if assignment.late_per_day:
+            words += f"; each day begun after that takes {100 * assignment.late_per_day:g}% off its points"
+    total = _points(sum(task.points for task in tasks.values()))
+    return f"{words}. It is worth {total} in all, and exercises without a line of points carry no marks."
+
+
+def _turn_the_stub(stub, call, exercise, variant: Variant):
+    """Let the check name the variant, and the stub take its arguments as they come; what to say where it cannot."""
+    code = _text(stub)
+    told = f'check("{exercise.id}", {call[1]}, variant="{variant.name}")'
+    if len(told) > 88:
+        told = f'check(\n    "{exercise.id}",\n    {call[1]},\n    variant="{variant.name}",\n)'
+    code = code[: call.start()] + told + code[call.end() :]
+    names, found = taken(exercise, variant.turns), re.search(PARAMETERS.format(call[1]), code, re.MULTILINE)
+    written = re.findall(r"\w+", found[1]) if found else []
+    turned = sorted(written) == sorted(names)
+    if turned:
+        places = iter(names)
+        code = code[: found.start(1)] + re.sub(r"\w+", lambda _: next(places), found[1]) + code[found.end(1) :]
+    _write(stub, code)
+    return "" if turned or names == taken(exercise, ()) else " The code below has them in the lesson's order still."
+
+
+def _note_above_hints(cells, stub):
+    for above, cell in pairwise(cells):
+        if above is stub:
+            _write(cell, _text(cell).replace(HINTS, f"{OF_HINTS}\n\n{HINTS}", 1))
 
 
 def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str, Exercise]) -> dict:

@@ -1,17 +1,21 @@
 """What is handed out: notebooks without solutions, and with a key exercises that published solutions do not pass."""
 
+import inspect
 import json
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from attention_course.classroom.assign import assign
-from attention_course.classroom.assignment import Assignment
-from attention_course.exercises import CHAPTERS, check
+from attention_course.classroom.assign import assign, main
+from attention_course.classroom.assignment import Assignment, Task
+from attention_course.classroom.notebooks import OF_HINTS, for_students
+from attention_course.classroom.variants import variants
+from attention_course.exercises import CHAPTERS, chapter_exercises, check
 
 ROOT = Path(__file__).parents[2]
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -60,6 +64,91 @@ def test_notebooks_are_valid_and_each_check_names_its_variant(everything):
         assert re.findall(r'variant="(.*?)"', call[0]) == [task.variant] * (task.variant is not None)
 
 
+def test_stubs_take_their_arguments_as_they_come_and_hints_say_of_which_form_they_speak(everything):
+    assignment, out = everything
+    for name in CHAPTERS:
+        notebook = json.loads((out / "students" / f"{name}.ipynb").read_text())["cells"]
+        texts = ["".join(cell["source"]) for cell in notebook]
+        own = {task.exercise: task.variant for task in assignment.tasks if task.exercise.split(".")[0] == name}
+        for stub, below in pairwise(texts):
+            if called := re.search(r'^check\(\s*"([\w.]+)",\s*(\w+)', stub, re.MULTILINE):
+                variant = own[called[1]]
+                names = list(inspect.signature(chapter_exercises(name)[called[1]].reference).parameters)
+                written = re.findall(
+                    r"\w+", re.search(rf"^def {called[2]}\((.*?)\):", stub, re.MULTILINE | re.DOTALL)[1]
+                )
+                assert written == (names[::-1] if "arguments from the back" in str(variant) else names), called[1]
+                assert below.startswith(f"{OF_HINTS}\n\n<details>") == (variant is not None), called[1]
+        assert "\n".join(texts).count(OF_HINTS) == sum(variant is not None for variant in own.values())
+
+
+def test_a_copied_body_is_right_only_where_nothing_else_can_be_turned(everything):
+    assignment, _ = everything
+    plain = [task.exercise for task in assignment.tasks if task.variant == "arguments from the back"]
+    assert [len(variants(chapter_exercises(name.split(".")[0])[name])) for name in plain] == [1] * len(plain)
+    assert len(plain) <= 4
+
+
+def test_a_stub_that_is_no_plain_function_is_left_and_its_exercise_says_so():
+    exercises, variant = chapter_exercises("bottleneck"), "arguments from the back"
+    task = Task("bottleneck.context", 1, variant)
+    assignment = Assignment(("bottleneck",), (task,), "0", "", "00", None, 0.0)
+    stub = (
+        'class Context:\n    def __call__(self, *given):\n        return ...\n\n\ncheck("bottleneck.context", Context)'
+    )
+    notebook = {
+        "cells": [
+            {"cell_type": "markdown", "source": "# Title"},
+            {"cell_type": "markdown", "source": "## Exercise"},
+            {"cell_type": "code", "source": stub},
+        ]
+    }
+    made = for_students(notebook, assignment, {task.exercise: task}, exercises)["cells"]
+    assert "".join(made[2]["source"]).endswith("states, scores)`. The code below has them in the lesson's order still.")
+    assert "".join(made[3]["source"]) == stub[:-2] + f', variant="{variant}")\n'
+
+
+def test_a_rubric_has_a_solution_that_passes(tmp_path):
+    """What is written into the instructor's notebook runs below the lesson's own solution."""
+    assign(["block_cost"], tmp_path / "out", key="word", source=ROOT / "chapters")
+    rubric = cells(tmp_path / "out" / "instructor" / "block_cost.ipynb", "markdown")[0]
+    found = re.findall(r"^## `([\w.]+)`.*?^Variant `(.*?)`.*?^```python\n(.*?)^```", rubric, re.MULTILINE | re.DOTALL)
+    solutions = dict(zip(chapter_exercises("block_cost"), SOLUTION.findall(_published("block_cost")), strict=True))
+    assert len(found) == len(solutions)
+    for exercise, variant, code in found:
+        names = {}
+        exec(f"import torch\n{solutions[exercise]}\n{code}", names)
+        assert check(exercise, names["turned"], variant=variant).passed, exercise
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "this notebook itself, saved. It is worth 5 points in all, and exercises without"),
+        ({"due": "2027-03-01T18:00"}, "saved, by 2027-03-01 18:00. It is worth 5 points in all"),
+        ({"due": "2027-03-01T18:00+01:00", "late_per_day": 0.25},
+         "saved, by 2027-03-01 18:00+01:00; each day begun after that takes 25% off its points. It is worth 5 points"),
+    ],
+)  # fmt: skip
+def test_students_are_told_what_to_hand_in_by_when_and_for_how_much(tmp_path, given, told):
+    assign(["scale"], tmp_path / "out", points={"scale.divisor": 3}, source=ROOT / "chapters", **given)
+    title, second, *_ = cells(tmp_path / "out" / "students" / "scale.ipynb", "markdown")
+    assert title.startswith("# ") and second.startswith("> **To hand in:** this notebook") and told in second
+    assert "To hand in" not in "".join(cells(tmp_path / "out" / "instructor" / "scale.ipynb", "markdown"))
+
+
+@pytest.mark.parametrize(("commit", "revision"), [("0123abc", "0123abc"), ("", "main")])
+def test_a_first_cell_that_names_a_revision_names_the_one_that_was_handed_out(commit, revision):
+    first = '# @title Set up\nimport sys\n\nversion, revision = "0.1.0", "main"  # of the package\nprint(revision)'
+    plain = 'revision = "main"\nprint("version, revision = \\"0\\", \\"1\\"")'
+    notebook = {"cells": [{"cell_type": "markdown", "source": "# Title"}]}
+    notebook["cells"] += [{"cell_type": "code", "source": source} for source in (first, plain)]
+    assignment = Assignment((), (), "0.1.0", commit, "00", None, 0.0)
+    made = for_students(notebook, assignment, {}, {})["cells"]
+    assert "".join(made[2]["source"]) == first.replace('"main"', f'"{revision}"')
+    assert "".join(made[3]["source"]) == plain
+
+
 def test_an_untouched_stub_is_not_attempted_and_a_printed_solution_does_not_pass(everything):
     """The cells as a student has them, and with the code of the lesson's own solution before the check."""
     assignment, out = everything
@@ -105,7 +194,7 @@ def test_the_key_decides(tmp_path):
         ({"points": {"scale.nothing": 1}}, "points must name one of .*scale.divisor.* got 'scale.nothing'"),
         ({"points": {"scale.divisor": -1}}, "points of scale.divisor must be 0 or more, got -1"),
         ({"late_per_day": 2}, "late_per_day must be between 0 and 1, got 2"),
-        ({"due": "tomorrow"}, "tomorrow"),
+        ({"due": "tomorrow"}, "due must be a date and a time such as 2027-03-01T18:00.01:00, got 'tomorrow'"),
     ],
 )
 def test_errors_name_the_argument_and_write_nothing(tmp_path, change, message):
@@ -125,6 +214,16 @@ def test_a_file_that_is_no_assignment_is_named(tmp_path):
     path.write_text('{"lessons": []}')
     with pytest.raises(ValueError, match="assignment.json must be an assignment.json as written by assign: 'tasks'"):
         Assignment.load(path)
+
+
+@pytest.mark.parametrize("owner", ["your-organisation", "a-department"])
+def test_a_copy_without_an_address_is_warned_of(tmp_path, capsys, owner):
+    lesson = (ROOT / "chapters" / "scale.ipynb").read_text(encoding="utf-8")
+    path = re.sub(r"https://github.com/[\w-]+/", f"https://github.com/{owner}/", lesson)
+    (tmp_path / "scale.ipynb").write_text(path, encoding="utf-8")
+    assert main(["scale", "--from", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    told = "Warning: these notebooks cannot install the package in Colab until `make url URL=...` was run"
+    assert (told in capsys.readouterr().out) == (owner == "your-organisation")
 
 
 def test_the_command_line_says_what_published_solutions_earn(tmp_path):
