@@ -1,7 +1,6 @@
 """`python -m attention_course grade`: marks, feedback and a page of the class from submitted notebooks."""
 
 import argparse
-import csv
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +9,8 @@ from pathlib import Path
 
 from attention_course.classroom.assignment import Assignment
 from attention_course.classroom.grading import grade_all, submissions
-from attention_course.classroom.reports import days_late, write_reports
+from attention_course.classroom.reports import write_empty_times, write_reports
+from attention_course.classroom.times import read_times
 
 
 def main(arguments: list[str]) -> int:
@@ -22,14 +22,14 @@ def main(arguments: list[str]) -> int:
     try:
         assignment = Assignment.load(given.assignment)
         handed_in = submissions(given.submissions)
-        times = _times(given.times, assignment, handed_in) if given.times else {}
+        times, remarks = _times(given, assignment, handed_in)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(given.jobs) as executor:
         results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
-    write_reports(assignment, results, given.out, times)
-    print(f"{len(results)} submissions: {given.out / 'grades.csv'}")
+    write_reports(assignment, results, given.out, times, remarks)
+    print(f"{len(results)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
     return 0
 
 
@@ -43,18 +43,15 @@ def _parser():
     return parser
 
 
-def _times(path, assignment, handed_in):
-    """When each student handed in, from lines of a name and a time in ISO 8601."""
-    with path.open(newline="", encoding="utf-8") as file:
-        times = {row[0]: row[1].strip() for row in csv.reader(file) if len(row) == 2 and row[0] != "student"}
-    for student, when in times.items():
-        if student not in handed_in:
-            raise ValueError(f"{path}: there is no submission of {student!r}; there are {sorted(handed_in)[:5]}, …")
-        try:
-            days_late(assignment, when)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{path}: the time of {student} must fit {assignment.due}, got {when}: {error}") from None
-    return times
+def _times(given, assignment, handed_in):
+    """When each student handed in, and what to say about that."""
+    if assignment.due is None:
+        return {}, ["There is no due date in this assignment: the times do not count."] if given.times else []
+    if given.times:
+        return read_times(given.times, assignment.due, handed_in)
+    table = given.out / "times.csv"
+    write_empty_times(list(handed_in), table)
+    return {}, [f"Nothing was counted late, since no times were given: fill in {table} and name it by --times."]
 
 
 def _tell(done, of, seconds):

@@ -36,12 +36,18 @@ def submissions(folder: Path) -> dict[str, list[Path]]:
     Raises:
         ValueError: If there are none.
     """
-    found = {}
-    for entry in sorted(Path(folder).iterdir()):
+    found, folder = {}, Path(folder)
+    entries = sorted(folder.iterdir()) if folder.is_dir() else []
+    for entry in entries:
         if entry.is_dir() and not entry.is_symlink():
             found.setdefault(_student(entry.name), []).extend(sorted(entry.rglob("*.ipynb")))
         elif entry.suffix == ".ipynb":
             found.setdefault(_student(entry.stem), []).append(entry)
+        elif _student(entry.name) != entry.name:  # a student's, and no notebook
+            found.setdefault(_student(entry.name), [])
+    zipped = [entry for entry in entries or [folder] if entry.suffix == ".zip"]
+    if zipped and not found:
+        raise ValueError(f"submissions must be a folder with notebooks: unpack {zipped[0]} first, and name its folder")
     if not found:
         raise ValueError(f"submissions must be a folder with notebooks, got {folder}")
     return found
@@ -64,7 +70,9 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     read_ones = [(path, read(path, exercises)) for path in paths]
     result = {
         "student": student,
-        "notes": [f"{path.name}: {submission.problem}" for path, submission in read_ones if submission.problem],
+        "notes": [f"{path.name}: {submission.problem}" for path, submission in read_ones if submission.problem]
+        if paths
+        else ["no notebook (.ipynb) was handed in"],
         "alone": True,
         "tasks": {},
     }

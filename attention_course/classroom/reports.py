@@ -13,7 +13,9 @@ from attention_course.classroom.grading import LOOK, safe_name, write_whole
 DAY = 24 * 60 * 60
 
 
-def write_reports(assignment: Assignment, results: list[dict], out: Path, times: dict[str, str]) -> None:
+def write_reports(
+    assignment: Assignment, results: list[dict], out: Path, times: dict[str, str], remarks: tuple[str, ...] = ()
+) -> None:
     """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `feedback/`, `class.md` and `identical.md`.
 
     Args:
@@ -21,6 +23,7 @@ def write_reports(assignment: Assignment, results: list[dict], out: Path, times:
         results: Of each student, as `grade_one` gives them.
         out: The folder.
         times: When each student handed in, in ISO 8601; who is not there was in time.
+        remarks: On these times, for the page of the class.
     """
     rows = [_row(assignment, result, times.get(result["student"])) for result in results]
     exercises = [task.exercise for task in assignment.tasks]
@@ -31,8 +34,14 @@ def write_reports(assignment: Assignment, results: list[dict], out: Path, times:
     for result, row in zip(results, rows, strict=True):
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
         write_whole(path, _feedback(assignment, result, row))
-    write_whole(out / "class.md", _of_the_class(assignment, results))
+    write_whole(out / "class.md", _of_the_class(assignment, results, remarks))
     write_whole(out / "identical.md", _identical(results))
+
+
+def write_empty_times(students: list[str], path: Path) -> None:
+    """Write a table in which the times of all students can be filled in; what is there stays."""
+    if not path.exists():
+        write_whole(path, _table([["student", "time"], *([student, ""] for student in students)]))
 
 
 def _row(assignment, result, handed_in):
@@ -40,10 +49,27 @@ def _row(assignment, result, handed_in):
     share = max(0.0, 1 - assignment.late_per_day * late)
     tasks = result["tasks"]
     points = share * sum(task.points for task in assignment.tasks if tasks[task.exercise]["status"] == "passed")
-    look = sum(task["status"] == LOOK for task in tasks.values())
+    look = sum(task["status"] == LOOK for task in tasks.values()) + len(_missing(assignment, result))
     total = sum(task.points for task in assignment.tasks)
     statuses = [tasks[task.exercise]["status"] for task in assignment.tasks]
-    return [result["student"], f"{points:g}", f"{total:g}", late, look, *statuses, "; ".join(result["notes"])]
+    notes = "; ".join(_notes(assignment, result))
+    return [result["student"], f"{points:g}", f"{total:g}", late, look, *statuses, notes]
+
+
+def _missing(assignment, result):
+    """The lessons of which nothing was found."""
+    found = {name.split(".")[0] for name, task in result["tasks"].items() if task["status"] != "not found"}
+    return [lesson for lesson in dict.fromkeys(map(_lesson, assignment.tasks)) if lesson not in found]
+
+
+def _lesson(task):
+    return task.exercise.split(".")[0]
+
+
+def _notes(assignment, result):
+    missing = _missing(assignment, result)
+    told = [f"no notebook that can be read checks an exercise of {', '.join(missing)}"] if missing else []
+    return [*result["notes"], *told]
 
 
 def days_late(assignment: Assignment, handed_in: str | None) -> int:
@@ -77,12 +103,12 @@ def _name_and_number(student):
 
 def _table(rows):
     text = io.StringIO()
-    csv.writer(text).writerows([_harmless(cell) for cell in row] for row in rows)
+    csv.writer(text).writerows([harmless(cell) for cell in row] for row in rows)
     return text.getvalue()
 
 
-def _harmless(cell):
-    """A spreadsheet takes a text that begins with one of these as a formula."""
+def harmless(cell: object) -> str:
+    """What a table says for it: a spreadsheet takes a text that begins with one of these as a formula."""
     text = " ".join(str(cell).split())
     return "'" + text if text[:1] in tuple("=+-@") else text
 
@@ -91,8 +117,11 @@ def _feedback(assignment, result, row):
     lines = [f"# {' '.join(result['student'].split())}", "", f"{row[1]} of {row[2]} points."]
     if row[3]:
         lines[-1] += f" {row[3]} days late: {assignment.late_per_day:.0%} less for each."
-    lines += ["", *(f"- {note}" for note in result["notes"])]
+    lines += ["", *(f"- {note}" for note in _notes(assignment, result))]
+    missing = _missing(assignment, result)
     for task in assignment.tasks:
+        if _lesson(task) in missing:
+            continue
         entry = result["tasks"][task.exercise]
         lines += ["", f"## {task.exercise}: {entry['status']}", "", *_quoted(entry["message"])]
     return "\n".join(lines) + "\n"
@@ -104,14 +133,19 @@ def _quoted(message):
     return [first, *(["", "```", *(line.replace("```", "'''") for line in rest), "```"] if rest else [])]
 
 
-def _of_the_class(assignment, results):
-    lines = ["# The class", "", f"{len(results)} submissions.", ""]
+def _of_the_class(assignment, results, remarks):
+    lines = ["# The class", "", f"{len(results)} submissions.", "", *(f"{remark}\n" for remark in remarks)]
     alone = all(result["alone"] for result in results)
     lines += [
         "Each answer ran without a network, apart from other processes, and wrote no file outside its own folder."
         if alone
         else "**This system does not keep answers from the network, other processes or files**: take a container."
     ]
+    missing = [result for result in results if _missing(assignment, result)]
+    if missing:
+        lines += ["", "## Notebooks to look for", ""]
+        told = [(" ".join(result["student"].split()), _notes(assignment, result)) for result in missing]
+        lines += [f"- {student}: {'; '.join(notes)}" for student, notes in told]
     for task in assignment.tasks:
         entries = [result["tasks"][task.exercise] for result in results]
         counts = Counter(entry["status"] for entry in entries)
@@ -125,7 +159,7 @@ def _identical(results):
     groups = defaultdict(list)
     for result in results:
         for exercise, entry in result["tasks"].items():
-            if entry["fingerprint"]:
+            if entry["fingerprint"] and entry["status"] != "not attempted":
                 groups[exercise, entry["fingerprint"]].append(" ".join(result["student"].split()))
     lines = ["# Answers that are equal but for names and comments", ""]
     found = [f"- {exercise}: {', '.join(students)}" for (exercise, _), students in groups.items() if len(students) > 1]

@@ -1,0 +1,116 @@
+"""What an instructor is told beside the marks: what is missing, what was counted late, and what is equal."""
+
+import csv
+import re
+
+import pytest
+from test_grade import CHECK, JACOBIAN, RIGHT, START, made, notebook
+
+from attention_course.classroom.assignment import Assignment, Task
+from attention_course.classroom.grade import main
+from attention_course.classroom.grading import grade_one, submissions
+from attention_course.classroom.reports import write_reports
+
+MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
+TWO = made(Task(JACOBIAN, 2, None), *MASKING)
+
+
+def marks(out, name="grades.csv"):
+    with (out / name).open(newline="", encoding="utf-8") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def page_of(out, student):
+    (page,) = (out / "feedback").glob(f"{student}-*.md")
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """Somebody with one lesson of two, a PDF by the name of a notebook, and a folder without one."""
+    folder = tmp_path / "handed in"
+    notebook(folder / "Ada" / "scale.ipynb", START, f"{RIGHT}\n{CHECK}")
+    (folder / "Pia").mkdir()
+    (folder / "Pia" / "scale.ipynb").write_bytes(b"%PDF-1.7\x00\xff")
+    (folder / "Ben_8_assignsubmission_file_").mkdir()
+    (folder / "Ben_8_assignsubmission_file_" / "answer.docx").write_bytes(b"PK")
+    (folder / "loefwen_77_9901_answer.docx").write_bytes(b"PK")
+    return folder
+
+
+def test_notebooks_that_are_missing_or_unreadable_are_told_once_and_to_be_looked_at(tmp_path, handed_in):
+    found = submissions(handed_in)
+    write_reports(TWO, [grade_one(TWO, student, paths) for student, paths in found.items()], tmp_path / "out", {})
+    rows, of_the_class = marks(tmp_path / "out"), (tmp_path / "out" / "class.md").read_text(encoding="utf-8")
+    of_both = "no notebook that can be read checks an exercise of scale, masking"
+    notes = {
+        "Ada": ("1", "no notebook that can be read checks an exercise of masking"),
+        "Pia": ("2", f"scale.ipynb: not a notebook; {of_both}"),
+        "Ben_8": ("2", f"no notebook (.ipynb) was handed in; {of_both}"),
+        "loefwen_77": ("2", f"no notebook (.ipynb) was handed in; {of_both}"),
+    }
+    assert {name: (row["to look at"], row["notes"]) for name, row in rows.items()} == notes
+    for name, (_, note) in notes.items():
+        assert f"- {name}: {note}\n" in of_the_class
+    assert "## masking" not in page_of(tmp_path / "out", "Ada") and f"{JACOBIAN}: passed" in page_of(
+        tmp_path / "out", "Ada"
+    )
+
+
+def test_stubs_and_broken_code_as_handed_out_are_not_listed_as_equal(tmp_path):
+    entry = {"status": "wrong", "message": "", "misconception": None, "fingerprint": "one"}
+    stub = entry | {"status": "not attempted"}
+    results = [
+        {"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: task}}
+        for name, task in {"a": entry, "b": entry, "c": stub, "d": stub}.items()
+    ]
+    write_reports(made(Task(JACOBIAN, 2, None)), results, tmp_path, {})
+    assert re.findall(r"^- .*", (tmp_path / "identical.md").read_text(), re.MULTILINE) == [f"- {JACOBIAN}: a, b"]
+
+
+def test_without_times_it_is_told_that_nothing_counts_as_late_and_a_table_is_there_to_fill_in(tmp_path, capsys):
+    late = Assignment(("scale",), (Task(JACOBIAN, 2, None),), "0", "", "00", "2027-03-01T18:00+01:00", 0.5)
+    late.save(tmp_path / "assignment.json")
+    for name in ("Fay Late_1007", "Ada_1"):
+        notebook(tmp_path / "class" / f"{name}.ipynb", START, f"{RIGHT}\n{CHECK}")
+    call = [str(tmp_path / "assignment.json"), str(tmp_path / "class"), "--out", str(tmp_path / "out")]
+    assert main(call) == 0
+    told = "Nothing was counted late, since no times were given: fill in "
+    table = tmp_path / "out" / "times.csv"
+    assert told in capsys.readouterr().out and told in (tmp_path / "out" / "class.md").read_text()
+    assert {name: row["time"] for name, row in marks(tmp_path / "out", "times.csv").items()} == {
+        "Ada_1": "", "Fay Late_1007": "",
+    }  # fmt: skip
+    table.write_text(table.read_text().replace("1007,", "1007,2027-03-01T18:05+01:00"))
+    assert main(call) == 0 and "18:05" in table.read_text()  # what was filled in stays
+    assert main([*call, "--times", str(table)]) == 0
+    rows, told = marks(tmp_path / "out"), "There is no time of Ada_1: counted as in time."
+    assert {name: (row["days late"], row["points"]) for name, row in rows.items()} == {
+        "Ada_1": ("0", "2"), "Fay Late_1007": ("1", "1"),
+    }  # fmt: skip
+    assert told in capsys.readouterr().out and told in (tmp_path / "out" / "class.md").read_text()
+
+
+def test_a_zip_is_to_be_unpacked_first(tmp_path):
+    (tmp_path / "class.zip").write_bytes(b"PK")
+    for given in (tmp_path, tmp_path / "class.zip"):
+        with pytest.raises(ValueError, match=r"unpack .*class\.zip first, and name its folder"):
+            submissions(given)
+    with pytest.raises(ValueError, match=r"submissions must be a folder with notebooks, got .*\.ipynb"):
+        submissions(notebook(tmp_path / "a.ipynb"))
+
+
+def test_a_mistake_in_the_old_order_keeps_its_name_and_a_copied_solution_is_told_what_is_different(tmp_path):
+    task = Task("bottleneck.context", 1, "arguments from the back")
+    start = "import torch\nfrom attention_course import check\ndef f(scores, states, lengths):\n    "
+    bodies = {
+        "no mask": "return (scores.softmax(1)[:, :, None] * states).sum(1)",
+        "the lesson's own": "real = torch.arange(scores.size(1)) < lengths[:, None]\n    w = scores.masked_fill(~real, "
+        'float("-inf")).softmax(1)\n    return (w[:, :, None] * states).sum(1)',
+        None: "return scores.size(1)",
+    }
+    for name, body in bodies.items():
+        path = notebook(tmp_path / "a.ipynb", f'{start}{body}\ncheck("bottleneck.context", f)')
+        entry = grade_one(made(task), "somebody", [path])["tasks"]["bottleneck.context"]
+        assert (entry["status"], entry["misconception"]) == ("wrong", name)
+        assert "The arguments come in the opposite order: `(lengths, states, scores)`." in entry["message"]
