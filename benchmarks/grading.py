@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 
 from attention_course.classroom.assign import assign
-from attention_course.classroom.grading import grade_all, submissions
+from attention_course.classroom.grading import grade_all
+from attention_course.classroom.handed_in import submissions
 
 ROOT = Path(__file__).parents[1]
 LESSON, STUDENTS = "multi_head", 200

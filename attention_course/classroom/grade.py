@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.grading import grade_all, submissions
+from attention_course.classroom.grading import grade_all
+from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import write_empty_times, write_reports
 from attention_course.classroom.times import read_times
 

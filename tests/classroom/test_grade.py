@@ -23,7 +23,8 @@ from attention_course.classroom.apart import landlock_version
 from attention_course.classroom.asking import Asker, Stopped, _Lent
 from attention_course.classroom.assign import assign
 from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.grading import grade_all, grade_one, safe_name, submissions
+from attention_course.classroom.grading import grade_all, grade_one, safe_name
+from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import days_late, write_reports
 from attention_course.classroom.submission import read
 from attention_course.exercises import CHAPTERS

@@ -8,7 +8,8 @@ from test_grade import CHECK, JACOBIAN, RIGHT, START, made, notebook
 
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.grade import main
-from attention_course.classroom.grading import grade_one, submissions
+from attention_course.classroom.grading import grade_one
+from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import write_reports
 
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
