@@ -17,7 +17,7 @@ LESSONS = {
     "nan_output": "mask_numbers#a-query-with-nothing-to-see",
     "nan_gradient": "mask_numbers#nan-does-not-stay-where-it-is",
     "overflow": "flash#the-formula",
-    "positions_restart": "cache#break-it-the-position-that-starts-again",
+    "positions_restart": "positions#break-it-a-cache-that-forgets-to-count",
     "cache": "recipes#does-my-cache-change-my-logits",
     "remembers": "troubleshooting#who-has-a-say",
     "unequal_lengths": "cross_attention#break-it-one-length-for-two-sequences",
