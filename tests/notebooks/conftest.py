@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from lessons import FURTHER, LESSON_NAMES, LOOK_UP, WITH_EXERCISES
+from limits import markdown
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -62,3 +63,11 @@ def notebook(request):
     """The notebook's JSON as it stands in git: reading it through nbformat would mend it first."""
     (path,) = (value for argument, value in request.node.callspec.params.items() if argument in ARGUMENTS)
     return json.loads((ROOT / path).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def linked_before(lesson_or_further, notebook):
+    """The notebooks that the page links to, of those before it in the table of contents."""
+    before = NOTEBOOKS[: NOTEBOOKS.index(lesson_or_further)]
+    linked = [name for name in before if f"]({Path(name).name}" in markdown(notebook)]
+    return [json.loads((ROOT / name).read_text(encoding="utf-8")) for name in linked]

@@ -98,10 +98,21 @@ def names_bound(statement):
     return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
-def hidden_lessons(notebook):
-    """The names of classes, models, losses and steps that a folded cell defines and an open one uses."""
-    trees = [(is_folded(part.cell), parse(part.cell)) for part in parts(notebook) if part.cell]
-    statements = [statement for folded, tree in trees if folded for statement in tree.body if teaches(statement)]
-    hidden = set().union(*map(names_bound, statements))
-    nodes = [node for folded, tree in trees if not folded for node in ast.walk(tree)]
+def statements(notebook, *, folded):
+    """The statements at the top of its folded, or of its open, code cells."""
+    cells = [part.cell for part in parts(notebook) if part.cell and is_folded(part.cell) == folded]
+    return [statement for cell in cells for statement in parse(cell).body]
+
+
+def hidden_lessons(notebook, before=()):
+    """The names of classes, models, losses and steps that a folded cell defines and an open one uses.
+
+    Args:
+        notebook: Of a page.
+        before: Notebooks that come before it and that it links to. What they define in the open may be folded here.
+    """
+    hidden = set().union(*map(names_bound, filter(teaches, statements(notebook, folded=True))))
+    for earlier in before:
+        hidden -= set().union(*map(names_bound, statements(earlier, folded=False)))
+    nodes = [node for statement in statements(notebook, folded=False) for node in ast.walk(statement)]
     return sorted(hidden & {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)})

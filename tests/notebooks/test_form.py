@@ -58,8 +58,9 @@ def test_the_right_option_seldom_stands_first(root, notebook_names):
     assert list(places_of_right_options(markdown(LESSON))) == [0, 0]
 
 
-def test_no_fold_hides_the_lesson_itself(lesson_or_further, notebook):
-    assert hidden_lessons(notebook) == []
+def test_no_fold_hides_the_lesson_itself(lesson_or_further, notebook, linked_before):
+    """What an earlier page showed open may be folded, where the page links there."""
+    assert hidden_lessons(notebook, linked_before) == []
 
 
 def test_a_lesson_as_it_should_be_has_no_mistakes():
@@ -150,6 +151,9 @@ def test_a_lesson_hidden_in_a_fold_is_found_where_an_open_cell_uses_it(definitio
     assert hidden_lessons(written(hidden, code("thing()"))) == ["thing"]
     assert hidden_lessons(written(hidden, folded("# @title Use it too\nthing()"), code("thing = 1"))) == []
     assert hidden_lessons(written(code(definition), code("thing()"))) == []
+    page = written(hidden, code("thing()"))
+    assert hidden_lessons(page, [written(code(definition))]) == []
+    assert hidden_lessons(page, [written(hidden), written(code("other = 2"))]) == ["thing"]
 
 
 @pytest.mark.parametrize(
