@@ -35,7 +35,7 @@ def explore_translator(
         if not 0 < len(split) <= limit or set(split) - set(words):
             unknown = sorted(set(split) - set(words))
             raise ValueError(f"text must be 1 to {limit} words that may be typed, got {one!r}, unknown: {unknown}")
-    packed = float16_weights.pack(model)
+    packed = float16_weights.pack_matrices(dict(model.named_parameters()))  # one that is shared comes once
     layer = model.encoder.blocks[0].attention
     data = {
         "text": text,
