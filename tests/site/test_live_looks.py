@@ -47,6 +47,18 @@ def test_a_theme_changes_no_name_of_a_map(open_model):
     ]
 
 
+def test_as_the_page_begins_maps_stand_first_and_it_writes_at_a_half(open_model):
+    """The list says at which temperature its probabilities are."""
+    page, live = open_model()
+    folds = page.locator(".course-live details details > summary").all_inner_texts()
+    assert [fold.split()[0] for fold in folds] == ["Where", "How", "Follow", "Take"]
+    assert live.output("temperature") == "0.5" and abs(live.state["temperature"] - 0.5) < 1e-4
+    heading = page.locator(".course-live-next p")
+    assert "expects next, at temperature 0.5 (" in heading.inner_text()
+    live.press("temperature", "Home")
+    assert "expects next, at temperature 0: the likeliest (" in heading.inner_text()
+
+
 def test_the_list_of_next_characters_begins_at_the_likeliest(open_model):
     """For another character; it stays where it is while a slider moves."""
     page, live = open_model()

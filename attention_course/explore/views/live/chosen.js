@@ -3,6 +3,7 @@
 /** @import { Chosen, ModelSizes, ModelValues } from "../../types" */
 import { noChanges } from "./engine.js";
 import { range } from "./numbers.js";
+import { degrees, stepOf } from "./sliders.js";
 
 // The folds by their places in `open`.
 export const FOLDS = {
@@ -13,6 +14,7 @@ export const FOLDS = {
   changes: "Take something out of the model",
 };
 const OPEN = [1, 2]; // once the first is
+const TEMPERATURE = 0.5; // at which the lesson on language models writes as well; at 1 it misspells
 
 // As the page begins, with another text or another model where the reader has chosen one.
 /** @type {(data: ModelValues["data"], text?: string, model?: number) => Chosen} */
@@ -25,7 +27,7 @@ export const begin = (data, text = data.text, model = 0) => {
     typed: text,
     selected: text.length - 1,
     changes: noChanges(sizes),
-    sampling: { temperature: 1, topK: data.vocabulary.length, topP: 1, seed: 0 },
+    sampling: { temperature: degrees(stepOf(TEMPERATURE, data.steps), data.steps), topK: data.vocabulary.length, topP: 1, seed: 0 },
     block: Math.min(block, sizes.blocks),
     head: Math.min(head, sizes.heads),
     open: OPEN,

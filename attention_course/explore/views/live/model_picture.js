@@ -44,7 +44,7 @@ export const drawModel = (root, data, sight, selected, sampling, looks, chosen) 
     line(tellOff(data.sizes, sight.changes));
     line(tellHeldOut(data, sight.changes));
     paper.y += LINE / 2;
-    line(`${tellWhere(data, sight.symbols, selected)}:`);
+    line(`${tellWhere(data, sight.symbols, selected, sampling)}:`);
     for (const { symbol, share } of rank(data, sight, selected, sampling).filter(({ stays }) => stays).slice(0, SHOWN)) {
       bar(visible(data.vocabulary[symbol]), share, `${(100 * share).toFixed(1)}%`, 30, MONO);
     }

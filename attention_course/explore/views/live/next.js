@@ -6,6 +6,7 @@ import { visible } from "./characters.js";
 import { enable, makeButton } from "./controls.js";
 import { rewrite } from "./rewrite.js";
 import { cut } from "./sampling.js";
+import { tellTemperature } from "./sliders.js";
 
 /** @typedef {{ write: (count: number) => void, stop: () => void, takeBack: () => void }} Actions */
 
@@ -38,11 +39,14 @@ export const makeWriting = (line, actions) => {
 };
 
 // What a list of next characters is headed with.
-/** @type {(data: ModelData, symbols: number[], selected: number) => string} */
-export const tellWhere = ({ vocabulary }, symbols, selected) =>
-  selected === symbols.length - 1
-    ? "What the model expects next"
-    : `What the model expected after “${visible(vocabulary[symbols[selected]])}” (character ${selected + 1})`;
+/** @type {(data: ModelData, symbols: number[], selected: number, sampling: Sampling) => string} */
+export const tellWhere = ({ vocabulary }, symbols, selected, { temperature }) => {
+  const where =
+    selected === symbols.length - 1
+      ? "What the model expects next"
+      : `What the model expected after “${visible(vocabulary[symbols[selected]])}” (character ${selected + 1})`;
+  return `${where}, at temperature ${tellTemperature(temperature)}`;
+};
 
 // How much a character that was chosen had surprised the model.
 /** @type {(data: ModelData, sight: Sight, selected: number) => string} */
@@ -73,7 +77,7 @@ export const makeNext = (parent, data, sampling) => {
     shown = place;
     const ranked = rank(data, sight, selected, sampling);
     const kept = ranked.filter(({ stays }) => stays).length;
-    const told = [`${tellSurprise(data, sight, selected)}${tellWhere(data, symbols, selected)} (␣ is a space, ⏎ a new line)`];
+    const told = [`${tellSurprise(data, sight, selected)}${tellWhere(data, symbols, selected, sampling)} (␣ is a space, ⏎ a new line)`];
     if (kept < size) told.push(`${kept} of ${size} characters are left to draw from`);
     if (selected < symbols.length - 1) told.push("← marks the one in your text");
     title.textContent = `${told.join("; ")}:`;

@@ -180,8 +180,8 @@ export const start = (view, data, weights, chosen) => {
   const heldOut = make(root, "p");
   const drawNext = makeNext(root, data, chosen.sampling);
   const inside = fold(root, "inside");
-  makeSliders(fold(inside, "sampling"), chosen.sampling, data.vocabulary.length, data.steps, redraw);
   const heads = makeHeads(fold(inside, "heads"), data.sizes, select, chosen);
+  makeSliders(fold(inside, "sampling"), chosen.sampling, data.vocabulary.length, data.steps, redraw);
   const follow = makeFollow(fold(inside, "follow"), data);
   const repeatCost = makeChanges(fold(inside, "changes"), data, chosen, update);
   makeShare(root, "live-model", () => {

@@ -21,6 +21,9 @@ export const degrees = (step, { low, decade }) => (step < low ? 0 : Math.max(0.0
 export const stepOf = (temperature, steps) =>
   Math.min(highest(steps), Math.max(steps.low - 1, Math.round(Math.log10(temperature) * steps.decade)));
 
+/** @type {(temperature: number) => string} */
+export const tellTemperature = (temperature) => (temperature ? String(Number(temperature.toPrecision(3))) : "0: the likeliest");
+
 // `set` takes a step, and returns what to say of it.
 /** @type {(parent: Element, name: string, low: number, high: number, start: number, set: (step: number) => string) => void} */
 const makeSlider = (parent, name, low, high, start, set) => {
@@ -47,7 +50,7 @@ export const makeSliders = (parent, sampling, size, steps, change) => {
   const box = make(parent, "div", "course-explorer-controls");
   makeSlider(box, "temperature", steps.low - 1, highest(steps), stepOf(sampling.temperature, steps), (step) => {
     sampling.temperature = degrees(step, steps);
-    return sampling.temperature ? String(Number(sampling.temperature.toPrecision(3))) : "0: the likeliest";
+    return tellTemperature(sampling.temperature);
   });
   makeSlider(box, "top-k", 1, size, sampling.topK, (k) => {
     sampling.topK = k;
