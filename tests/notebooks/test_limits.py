@@ -1,5 +1,7 @@
 """Lessons keep to their limits, and what measures them counts right."""
 
+import re
+
 from limits import (
     MOST_CLAIMS,
     MOST_CODE_LINES,
@@ -9,12 +11,15 @@ from limits import (
     exercise_minutes,
     long_cells,
     long_lines,
+    markdown,
     open_claims,
     reading_minutes,
     stated_minutes,
     words,
 )
 from small_notebooks import LESSON, code, folded, replaced, text, written
+
+STOP = "*A good place to stop for today.*"
 
 
 def test_prose_is_short(lesson, notebook):
@@ -42,6 +47,14 @@ def test_a_page_says_how_long_it_takes(lesson_or_further, notebook):
     assert abs(reading - reading_minutes(notebook)) <= 5
     assert abs(exercises - exercise_minutes(notebook)) <= 5
     assert reading % 5 == exercises % 5 == 0
+
+
+def test_a_long_lesson_says_where_an_evening_may_end(lesson, notebook):
+    """Before the mistake that it makes, where it makes one."""
+    reading, _ = stated_minutes(notebook)
+    said = [text for text in re.split(r"(?m)^(?=## )", markdown(notebook)) if STOP in text]
+    assert len(said) == (reading >= 40)
+    assert all(text.rstrip().endswith(STOP) for text in said)
 
 
 def test_few_claims_stand_open(lesson, notebook):
