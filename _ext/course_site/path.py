@@ -1,5 +1,7 @@
 """Next and Previous keep to the path: from lesson to lesson. Further pages lie beside it, and lead back to it."""
 
+OPTIONAL = '<p class="course-optional">Optional</p>'
+
 
 def lessons_of(env):
     """The lessons in the order of the book, the front page first, and for each further page its lesson."""
@@ -27,6 +29,8 @@ def keep_to_the_path(app, pagename, templatename, context, doctree):
     after = path[place + 1] if place + 1 < len(path) else None
     context["prev"] = link(app, pagename, before if lesson == pagename else lesson)
     context["next"] = link(app, pagename, after)
+    if lesson != pagename:
+        context["body"] = context["body"].replace("<h1>", f"{OPTIONAL}\n<h1>", 1)  # no part of what is searched
 
 
 def setup(app):

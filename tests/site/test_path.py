@@ -61,3 +61,11 @@ def test_next_and_previous(book, name):
     assert found == expected
     if NEIGHBOURS[name][1]:
         assert links[1].select_one(".prev-next-title").get_text() == f"About {NEIGHBOURS[name][1]}"
+
+
+@pytest.mark.parametrize("name", [*NEIGHBOURS, "entry"])
+def test_further_pages_say_that_they_are_optional(book, name):
+    """Above their titles; no lesson does, and no page that is none of the course's chapters."""
+    page = BeautifulSoup((book / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+    found = [(word.get_text(), word.find_next_sibling().name) for word in page.select(".course-optional")]
+    assert found == ([("Optional", "h1")] if "further" in name else [])
