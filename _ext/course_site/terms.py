@@ -6,48 +6,18 @@ follow its text, hidden, in the order of the marks.
 
 import re
 from functools import cache
+from pathlib import Path
 
+import yaml
 from docutils import nodes
 from sphinx.util.osutil import relative_uri
 
 from .scripts import load_script, write_script
 
 GLOSSARY = "glossary"
+EXCEPTIONS = "_terms.yml"  # beside the glossary
 CHAPTERS = "chapters/"
 MARK = "course-term"
-
-# How the text says a term, where that is not its name in the glossary; nothing for a word that these pages use more
-# often in another sense than the glossary's.
-SAID = {
-    "attention": (),
-    "bottleneck": (),
-    "entropy (of attention)": (),
-    "extrapolation (in length)": ("extrapolation",),
-    "leak": (),
-    "locality-sensitive hashing (LSH)": ("locality-sensitive hashing", "LSH"),
-    "memory": (),
-    "pre-norm and post-norm": ("pre-norm", "post-norm"),
-    "rotary positions (RoPE)": ("rotary position", "RoPE"),
-    "saturation": ("saturation", "saturate", "saturated"),
-    "score": ("scores",),  # in the singular often a verb, or a result
-    "top-k and top-p": ("top-k", "top-p"),
-    "value": ("values",),
-    "weights": ("attention weight",),
-}
-# Pages that first use a word in another sense: a coin's heads, batch norm, a machine's warm-up.
-ANOTHER_SENSE = {
-    "chapters/circuits": {"context", "score"},
-    "chapters/classifiers": {"value"},
-    "chapters/efficient": {"context", "state"},
-    "chapters/flash": {"state"},
-    "chapters/interpretability": {"context", "score", "state"},
-    "chapters/language_model": {"head"},
-    "chapters/limits": {"state"},
-    "chapters/memory": {"state"},
-    "chapters/order": {"batch"},
-    "chapters/scale": {"head"},
-    "chapters/scores": {"warm-up"},
-}
 
 # What prose is made of. Headings, links, code, maths, tables, quick checks and outputs are not in it.
 PROSE = (
@@ -76,12 +46,19 @@ def find_terms(glossary):
     return {item[0].astext(): item[-1] for item in items}
 
 
-class Terms:
-    """Finds the terms of a glossary in texts, the longest that fits."""
+def read_exceptions(folder):
+    """How the text says terms that it does not call by their names, and pages that use some in another sense first."""
+    file = Path(folder, EXCEPTIONS)
+    said = yaml.safe_load(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return said.get("said", {}), said.get("another_sense", {})
 
-    def __init__(self, names):
+
+class Terms:
+    """Finds the terms of a glossary in texts, the longest that fits; `said` has the words for some of them."""
+
+    def __init__(self, names, said):
         said = sorted(
-            ((words, name) for name in names for words in SAID.get(name, (name,))), key=lambda pair: -len(pair[0])
+            ((words, name) for name in names for words in said.get(name, (name,))), key=lambda pair: -len(pair[0])
         )
         self.names = [name for _, name in said]
         either = "|".join(f"({pattern_of(words)})" for words, _ in said)
@@ -94,8 +71,9 @@ class Terms:
 
 @cache
 def terms_of(env):
-    """The terms of a book's glossary, read once in a build."""
-    return Terms(find_terms(env.get_doctree(GLOSSARY)))
+    """The terms of a book's glossary, and by page those used in another sense first, read once in a build."""
+    said, another_sense = read_exceptions(env.srcdir)
+    return Terms(find_terms(env.get_doctree(GLOSSARY)), said), another_sense
 
 
 @cache
@@ -150,8 +128,8 @@ def mark_terms(app, doctree, docname):
     """Mark the first use of each term in a chapter."""
     if not docname.startswith(CHAPTERS) or GLOSSARY not in app.env.found_docs:
         return
-    terms = terms_of(app.env)
-    seen = set(ANOTHER_SENSE.get(docname, ()))
+    terms, another_sense = terms_of(app.env)
+    seen = set(another_sense.get(docname, ()))
     join_lines(doctree)
     for text in prose(doctree):
         mark_text(text, terms, seen)
@@ -189,6 +167,12 @@ def add_entries(app, pagename, templatename, context, doctree):
         load_script(app, "terms")
 
 
+def depend_on_exceptions(app, docname, source):
+    """Have the glossary read again when its exceptions are others."""
+    if docname == GLOSSARY:
+        app.env.note_dependency(EXCEPTIONS)
+
+
 def chapters_with_it(app, env, added, changed, removed):
     """All chapters, when the glossary is another."""
     is_other = GLOSSARY in added | changed | removed
@@ -198,6 +182,7 @@ def chapters_with_it(app, env, added, changed, removed):
 def setup(app):
     """Connect to the start of the build, to the search for outdated pages, and to the writing of pages."""
     app.connect("builder-inited", lambda app: write_script(app, "terms"))
+    app.connect("source-read", depend_on_exceptions)
     app.connect("env-get-outdated", chapters_with_it)
     app.connect("doctree-resolved", mark_terms)
     app.connect("html-page-context", add_entries)

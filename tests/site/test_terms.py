@@ -90,6 +90,11 @@ networks have a softmax, and no second softmax. Do queries need another query?
 The gradient ends the page.
 """
 
+EXCEPTIONS = """\
+said:
+  memory: []
+"""
+
 MARKS = ["Queries", "cross-attention", "recurrent networks", "softmax", "gradient"]
 
 
@@ -112,6 +117,7 @@ def book(tmp_path_factory):
     book = make_book(tmp_path_factory.mktemp("terms"))
     lines = "\n\n".join(f"{number} is the number of this line." for number in range(40))
     write_chapters(book, {"first": FIRST.format(lines=lines), "other": "# Another page\n\nWithout a word."})
+    (book / "_terms.yml").write_text(EXCEPTIONS)
     result = build(book)
     assert result.returncode == 0, result.stdout + result.stderr
     return book
@@ -210,7 +216,7 @@ def test_entries_are_not_searched(book):
 
 
 def test_another_glossary_changes_the_chapters(tmp_path):
-    """Without a change in the chapter itself."""
+    """And so do other exceptions, without a change in the chapter itself."""
     book = make_book(tmp_path)
     glossary = "# Glossary\n\nsoftmax\n: Positive weights."
     write_chapters(book, {"first": "# A page\n\nIt has a softmax and a mask."}, glossary)
@@ -219,6 +225,12 @@ def test_another_glossary_changes_the_chapters(tmp_path):
     (book / "glossary.md").write_text("# Glossary\n\nmask\n: What forbids.")
     assert build(book).returncode == 0
     assert words(soup_of(book, "chapters/first")) == ["mask"]
+    (book / "_terms.yml").write_text("said:\n  mask: [has, and]\nanother_sense:\n  chapters/other: [mask]\n")
+    assert build(book).returncode == 0
+    assert words(soup_of(book, "chapters/first")) == ["has"]
+    (book / "_terms.yml").write_text("another_sense:\n  chapters/first: [mask]\n")
+    assert build(book).returncode == 0
+    assert words(soup_of(book, "chapters/first")) == []
 
 
 def test_a_book_without_a_glossary_is_left_alone(tmp_path):
