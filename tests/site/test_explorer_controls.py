@@ -141,6 +141,14 @@ def test_frames_follow_two_sliders(show):
     assert explorer.page.errors == []
 
 
+def test_a_slider_says_minus_and_no_hyphen(show):
+    """The picture's state has the number as Python writes it."""
+    explorer = Mounted(show(explore_frames(draw_bars, {"height": [-1, 2]}, alt="Bars.")))
+    assert explorer.output("height") == "−1" and explorer.state["height"] == "-1"
+    explorer.press("height", "End")
+    assert explorer.output("height") == "2"
+
+
 def test_steps_go_on_by_slider_and_by_button(show):
     """Each step has its caption; after the last the button starts again."""
     pairs = [(f"Step {name}.", lambda n=n: draw_bars(n)) for n, name in enumerate(("one", "two", "three"), 1)]

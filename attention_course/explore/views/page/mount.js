@@ -47,7 +47,7 @@ const KINDS = {
   slider: {
     read: (input) => Number(input.value),
     write: (input, value) => (input.value = String(value)),
-    say: (value, control) => control.options[value],
+    say: (value, control) => control.options[value].replace(/^-(?=[\d.])/, "−"), // a minus sign, not a hyphen
   },
   choice: {
     read: (input) => Number(input.value),
