@@ -45,6 +45,15 @@ def browser() -> Iterator:
         chromium.close()
 
 
+@pytest.fixture
+def close_figures() -> Iterator[None]:
+    """Leave no figure open."""
+    from matplotlib import pyplot
+
+    yield
+    pyplot.close("all")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log):
     """With `--dist=loadgroup`, tests of one engine, page or JupyterLab, which is opened once, stay with one worker.

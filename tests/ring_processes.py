@@ -12,16 +12,13 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
+from seeding import random
 
 from attention_course import MultiHeadAttention, causal_mask, measure
 from attention_course.distributed import RingAttention, zigzag_split
 from attention_course.language_model import CausalLanguageModel
 
 LOCAL_TOKENS = 520  # more than a tile of queries, and not a multiple of one
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
 def contiguous_split(tokens, n_processes, dim=-2):

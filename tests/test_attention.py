@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seeding import random
 from torch import nn
 
 from attention_course import KVCache, MultiHeadAttention, causal_mask, scaled_dot_product_attention
@@ -101,10 +102,6 @@ def test_a_query_that_sees_nothing_gets_zeros_and_zero_gradients(need_weights):
     output.sum().backward()
     assert all(tensor.grad.isfinite().all() for tensor in inputs)
     assert inputs[0].grad[0, 0, 1].eq(0).all()
-
-
-def random(*shape, dtype=torch.float32, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)

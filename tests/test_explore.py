@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
 
+pytestmark = pytest.mark.usefixtures("close_figures")
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 TOKENS = ["the", "cat", "sat"]
 
@@ -66,12 +67,6 @@ def payload(explorer):
 
 def unpack(scores):
     return np.frombuffer(base64.b64decode(scores["bytes"]), dtype=scores["dtype"])
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,10 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from seeding import random
 
 from attention_course import MultiHeadAttention, causal_mask, fused, padding_mask, scaled_dot_product_attention
 from attention_course.language_model import CausalLanguageModel
-
-
-def random(*shape, dtype=torch.float32, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
 @pytest.fixture

@@ -9,11 +9,7 @@ import torch
 
 from attention_course import plots
 
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("close_figures")
 
 
 def test_heatmap_draws_the_weights_labels_and_gold():

@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 
 import numpy as np
+from torch import Tensor
 
 from attention_course.diagrams import Diagram
 
@@ -17,6 +18,11 @@ def parse(picture: Diagram) -> ElementTree.Element:
 def drawn(picture: Diagram) -> dict[str, np.ndarray]:
     """The numbers of every tensor as its cells say them, by name, in the shape they are laid out in."""
     return {group.get("data-tensor"): _table(group) for group in parse(picture).iter(f"{SVG}g")}
+
+
+def close(cells: np.ndarray, tensor: Tensor) -> bool:
+    """Whether cells say a tensor's numbers, with the three digits behind the point that they have."""
+    return np.allclose(cells, tensor.detach().numpy(), atol=1e-3, rtol=1e-3)
 
 
 def texts(picture: Diagram) -> list[str]:

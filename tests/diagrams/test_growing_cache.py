@@ -3,10 +3,9 @@
 import re
 from collections import Counter
 
-import numpy as np
 import pytest
 import torch
-from reading import drawn, texts
+from reading import close, drawn, texts
 
 from attention_course import MultiHeadAttention, diagrams
 from attention_course.diagrams.cache import LEFT
@@ -16,10 +15,6 @@ from attention_course.diagrams.cache import LEFT
 def run():
     torch.manual_seed(0)
     return MultiHeadAttention(4, 1), torch.randn(3, 4)
-
-
-def close(cells, tensor):
-    return np.allclose(cells, tensor.detach().numpy(), atol=1e-3, rtol=1e-3)
 
 
 def test_each_step_holds_what_the_whole_causal_pass_computes(run):

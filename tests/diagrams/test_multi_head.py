@@ -1,9 +1,8 @@
 """The pictures of heads show what a layer computes."""
 
-import numpy as np
 import pytest
 import torch
-from reading import drawn, texts
+from reading import close, drawn, texts
 
 from attention_course import MultiHeadAttention, diagrams
 
@@ -18,10 +17,6 @@ def layer():
 
 def split(tokens, n_heads):
     return tokens.unflatten(-1, (n_heads, -1)).transpose(1, 2)
-
-
-def close(cells, tensor):
-    return np.allclose(cells, tensor.detach().numpy(), atol=1e-3, rtol=1e-3)
 
 
 def test_each_grid_is_what_the_layer_computes(layer):

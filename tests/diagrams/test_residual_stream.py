@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from reading import drawn, texts
+from reading import close, drawn, texts
 
 from attention_course import causal_mask, diagrams
 from attention_course.transformer import Block
 
 NAMES = ["the", "dog", "bites"]
-
-
-def close(cells, tensor):
-    return np.allclose(cells, tensor.detach().numpy(), atol=1e-3, rtol=1e-3)
 
 
 @pytest.fixture

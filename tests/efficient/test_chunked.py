@@ -2,15 +2,12 @@
 
 import pytest
 import torch
+from seeding import random
 
 from attention_course import scaled_dot_product_attention
 from attention_course.efficient import chunked
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.measure import peak_memory
-
-
-def random(*shape, seed=0):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize(("n_heads", "n_keys", "rows"), [(1, 2048, 10), (4, 512, 10), (4, 10, 512), (4, 30_000, 1)])

@@ -6,18 +6,10 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 import torch
 from explorer_pages import Mounted
 
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    """Leave no figure open."""
-    yield
-    plt.close("all")
 
 
 def draw_bars(height, width=1):

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted
-from explorer_samples import close_figures, draw_bars, pytorch_weights, shown_picture  # noqa: F401
+from explorer_samples import draw_bars, pytorch_weights, shown_picture
 
 from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
+
+pytestmark = pytest.mark.usefixtures("close_figures")
 
 
 def test_the_temperature_moves_by_keyboard_from_end_to_end(show):

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted, bundle
-from explorer_samples import close_figures, every_explorer, pytorch_weights, shown_picture  # noqa: F401
+from explorer_samples import every_explorer, pytorch_weights, shown_picture
 from visits import WIDTHS, run_axe
 
 from attention_course.explore import explore_attention
 from attention_course.explore.explorer import VIEWS
 
+pytestmark = pytest.mark.usefixtures("close_figures")
 BUDGET = 40_000  # bytes of script and style, uncompressed
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&amp; \u2028"]
 

@@ -16,6 +16,7 @@ from attention_course import checkpoints
 from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_model, explore_steps
 
+pytestmark = pytest.mark.usefixtures("close_figures")
 HOSTILE = "</script><script>alert(1)</script> & <b>"
 LIVE = "!!document.querySelector('.course-live')?.explorer?.sight"
 SCORES = torch.randn(2, 5, 5, generator=torch.Generator().manual_seed(0))
@@ -43,12 +44,6 @@ MAKE = {
     "steps": lambda: explore_steps([("One.", draw_number(1)), ("Two.", draw_number(2))], alt="Two numbers."),
     "model": lambda: explore_model(*checkpoints.load_character_model(), "The for ", alt="A model."),
 }
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture
