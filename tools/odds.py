@@ -52,9 +52,12 @@ def code_of(file, content):
 
 
 def fingerprint(notebook, package):
-    """A checksum of what decides how often claims hold: neither the setup cell, nor exercises, nor explorers' views."""
+    """A checksum of what decides how often claims hold.
+
+    Neither the setup cell does, nor exercises with what grades them, nor explorers' views.
+    """
     sources = [cell.source for _, cell in code_cells(notebook)[1:]]
-    unread = [package.root / PACKAGE / "exercises", package.root / PACKAGE / "explore" / "views"]
+    unread = [package.root / PACKAGE / part for part in ("classroom", "exercises", "explore/views")]
     files = depends_on(package, sources)
     counted = {file: content for file, content in sorted(files.items()) if not any(map(file.is_relative_to, unread))}
     used = [repr(code_of(file, content)) for file, content in counted.items()]
