@@ -17,7 +17,7 @@ LINK = re.compile(r"\[([^\]]+)\]\(\.\./chapters/(\w+)\.ipynb\)")
 NUMBER = re.compile(r"(\d+)(?: \(`([\w.]+)`\))?")
 CHECK = re.compile(r'check\(\s*"([\w.]+)"')
 PART_OF_LECTURE = re.compile(r"(?m)^- \*\*(\d+) minutes\*\*")
-COMMAND = re.compile(r"(?m)^python -m attention_course assign ((?:\w+ )+)--")
+COMMAND = re.compile(r"(?m)^\.venv/bin/python -m attention_course assign ((?:\w+ )+)--")
 
 
 @pytest.fixture(scope="module")
