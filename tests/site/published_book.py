@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 from PIL import Image
+from published import published
 from small_book import build, make_book, write_cells
 from visits import ROOT
 
@@ -46,9 +47,11 @@ def make_published_book(folder: Path) -> Path:
     for name in ("LICENSE", "CITATION.cff"):
         shutil.copy(ROOT / name, book)
     config = book / "_config.yml"
-    released = config.read_text().replace("  branch: main", "  branch: v1.2")
-    released = released.replace("github.com/your-organisation/attention-course", "github.com/someone/repository")
-    config.write_text(released.replace("your-organisation.github.io/attention-course", "someone.github.io/repository"))
+    now, released = published(ROOT), config.read_text()
+    changes = {now["url"]: "https://github.com/someone/repository", now["baseurl"]: SITE.rstrip("/")}
+    for old, new in {**changes, f"  branch: {now['branch']}": "  branch: v1.2"}.items():
+        released = released.replace(old, new)
+    config.write_text(released)
     (book / "_toc.yml").write_text(TOC)
     write_cells(
         book, nbformat.v4.new_markdown_cell("# The course\n\nIts first sentence. [Start](chapters/multi_head.ipynb).")
