@@ -139,9 +139,10 @@ def test_of_a_page_it_records_seconds_memory_and_false_claims(bench, monkeypatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench, "WATCH", "watched = 7 * 2**20\n")  # importing PyTorch takes its seconds
     monkeypatch.setattr(bench, "PEAK", "print(watched)")
-    write_page(tmp_path, "page", "print('✗ not so in this run: it is small\\n✓ it is large')", "1 + 1")
+    slow = "import time; time.sleep(0.2)"
+    write_page(tmp_path, "page", "print('✗ not so in this run: it is small\\n✓ it is large')", slow)
     (row,) = bench.run_pages(["page"])
-    assert row.pop("seconds") > 0
+    assert row.pop("seconds") >= 0.2
     assert row == {"page": "page", "peak_mib": 7.0, "false_claims": ["it is small"], "exceptions": []}
     assert "not so in this run: it is small" in capsys.readouterr().out
 
