@@ -8,14 +8,9 @@ from tiny_book import ROOT
 def test_a_folder_that_is_no_repository_is_published_as_one(tmp_path, monkeypatch):
     """As from a ZIP; and what its .gitignore names stays behind."""
     folder = tmp_path / "from a ZIP"
-    files = {
-        "Makefile": (ROOT / "Makefile").read_text(),
-        "_config.yml": "  url: https://example.org/old\n",
-        "intro.ipynb": '"git+https://example.org/old"',
-        "chapters/one.ipynb": "{}",
-        ".gitignore": "_build/\n",
-        "_build/html": "built",
-    }
+    as_here = ["Makefile", "_config.yml", "pyproject.toml", "CITATION.cff", "tools/published.py", "intro.ipynb"]
+    files = {name: (ROOT / name).read_text() for name in as_here}
+    files |= {".gitignore": "_build/\n", "_build/html": "built"}
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -24,5 +19,5 @@ def test_a_folder_that_is_no_repository_is_published_as_one(tmp_path, monkeypatc
     commit = alone.publish(tmp_path / "published")
     published = run("git", "-C", tmp_path / "published", "ls-tree", "-r", "--name-only", commit).split()
     assert sorted(published) == sorted(name for name in files if name != "_build/html")
-    assert (tmp_path / "published" / "intro.ipynb").read_text() == f'"git+{alone.ADDRESS}"'
+    assert f'repository = \\"{alone.ADDRESS}\\"' in (tmp_path / "published" / "intro.ipynb").read_text()
     assert not (folder / ".git").exists() and (folder / "intro.ipynb").read_text() == files["intro.ipynb"]
