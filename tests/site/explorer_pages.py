@@ -57,10 +57,13 @@ def watch(page) -> None:
 
 @pytest.fixture(scope="module")
 def show(browser, tmp_path_factory):
-    """A function that opens a page of the given explorers; `page.errors` and `page.requests` fill as it lives."""
+    """A function that opens a page of the given explorers; `page.errors` and `page.requests` fill as it lives.
+
+    Its reader moves the mouse once, unless `moved` is false.
+    """
     contexts = []
 
-    def show(*explorers, scheme="light", width="desktop", from_folder=False, **options):
+    def show(*explorers, scheme="light", width="desktop", from_folder=False, moved=True, **options):
         folder = tmp_path_factory.mktemp("explorers")
         write_pages(folder, explorers)
         options = {"reduced_motion": "reduce", **options}
@@ -70,12 +73,14 @@ def show(browser, tmp_path_factory):
         page.set_default_timeout(10_000)
         watch(page)
         if from_folder:
-            page.goto((folder / f"{scheme}.html").as_uri(), wait_until="load")
-            return page
-        server = serving(folder)
-        origin = server.__enter__()
-        page.on("close", lambda: server.__exit__(None, None, None))
-        page.goto(f"{origin}/{scheme}.html", wait_until="load")
+            address = (folder / f"{scheme}.html").as_uri()
+        else:
+            server = serving(folder)
+            address = f"{server.__enter__()}/{scheme}.html"
+            page.on("close", lambda: server.__exit__(None, None, None))
+        page.goto(address, wait_until="load")
+        if moved:
+            page.mouse.move(1, 1)
         return page
 
     yield show

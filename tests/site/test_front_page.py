@@ -17,6 +17,7 @@ PLACE = """() => {
 
 def test_attention_and_the_course_are_seen_at_once(open_page, origin):
     page = open_page(f"{origin}/intro.html", "dark", "phone").page
+    page.mouse.move(1, 1)
     page.locator(".course-live-cost:not(:empty)").wait_for()
     place = page.evaluate(PLACE)
     assert place["tokens"] < place["sentence"] <= HEIGHTS["phone"]

@@ -78,6 +78,7 @@ def test_weights_that_arrive_damaged_are_not_used(browser, trained, tmp_path, da
             page.add_init_script(NO_CHECKSUMS)
         page.route("**/models/*", lambda route: route.fulfill(body=damage(route.fetch().text())))
         page.goto(f"{origin}/light.html")
+        page.mouse.move(1, 1)
         expect(page.locator(".course-live > [role=status]")).to_have_text("The model could not be loaded.")
         assert page.locator(".course-explorer-first").is_visible()
         assert page.get_by_label("Your text").count() == 0
@@ -121,6 +122,7 @@ def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_pat
     with serving(tmp_path, "default-src *") as origin:
         page = browser.new_page()
         page.goto(f"{origin}/outer.html")
+        page.locator("iframe").hover()
         cost = page.frame_locator("iframe").locator(".course-live-cost")
         expect(cost).to_contain_text("Average surprise")
         page.close()

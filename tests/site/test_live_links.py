@@ -68,6 +68,7 @@ def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):
     said = page.locator(".course-live > [role=status]")
     fresh = page.context.new_page()
     fresh.goto(f"{page.url}#live=%E9")
+    fresh.mouse.move(1, 1)
     assert Live(fresh).state == first
     assert fresh.locator(".course-live > [role=status]").inner_text() == "This link could not be read."
     fresh.close()
@@ -194,6 +195,7 @@ def test_a_link_leads_to_one_of_two_models(show, trained):
         assert link.startswith(page.url + told)
         fresh = page.context.new_page()
         fresh.goto(link)
+        fresh.mouse.move(1, 1)
         for place in range(2):
             box = fresh.get_by_label("Your text").nth(place)
             expect(box).to_have_value("another" if place == index else TEXT)

@@ -32,6 +32,7 @@ def test_where_workers_are_forbidden_the_page_computes(browser, trained, tmp_pat
     with serving(tmp_path, "default-src 'self'; worker-src 'none'") as origin:
         page = browser.new_page()
         page.goto(f"{origin}/light.html")
+        page.mouse.move(1, 1)
         live = Live(page)
         assert f"Average surprise: {bits(model, encode(TEXT, vocabulary)):.2f} bits" in live.cost.inner_text()
         assert not page.workers
@@ -53,6 +54,27 @@ def test_weights_are_loaded_when_the_reader_comes(show, trained):
     page = show(explorer, java_script_enabled=False)
     assert "the likeliest next characters are" in page.locator(".course-explorer-first").inner_text()
     assert page.locator(".course-explorer-first svg").is_visible()
+
+
+SIGNS = {
+    "moves": lambda page: page.mouse.move(1, 1),
+    "scrolls": lambda page: page.mouse.wheel(0, 50),
+    "presses a key": lambda page: page.keyboard.press("Shift"),
+}
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_weights_of_the_first_screen_wait_for_a_sign_of_the_reader(show, trained, sign):
+    """They may weigh more than all that the page shows of itself."""
+    model, vocabulary = trained
+    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
+    page = show(explorer, HighExplorer(), moved=False)
+    page.wait_for_timeout(300)
+    assert not any("/models/" in url for url in page.requests)
+    assert page.locator(".course-explorer-first").is_visible()
+    assert page.locator(".course-live-note", has_text="as soon as you move").is_visible()
+    SIGNS[sign](page)
+    Live(page)
 
 
 def test_what_the_reader_chose_outlives_another_model(show, trained):
@@ -124,6 +146,7 @@ def notebook(browser, trained, tmp_path):
     with serving(tmp_path) as origin:
         page = browser.new_page()
         page.goto(f"{origin}/index.html")
+        page.mouse.click(1, 1)  # as who runs a cell: the view comes later
         yield page
         page.close()
 

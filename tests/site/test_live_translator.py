@@ -39,6 +39,7 @@ def test_where_workers_are_forbidden_the_page_computes(browser, model, tmp_path)
     with serving(tmp_path, "default-src 'self'; worker-src 'none'") as origin:
         page = browser.new_page()
         page.goto(f"{origin}/light.html")
+        page.mouse.move(1, 1)
         live = Live(page)
         assert live.state["written"] == model.generate(torch.tensor([encode(TEXT)]), LIMIT)[0].tolist()
         assert not page.workers

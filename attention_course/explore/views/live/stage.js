@@ -1,4 +1,4 @@
-// Where a live model loads: when the reader comes to it, or follows a link to one of its states.
+// Where a live model loads: when the reader comes to it and moves, or follows a link to one of its states.
 
 import { make } from "../parts/dom.js";
 import { makeButton } from "./controls.js";
@@ -23,7 +23,7 @@ export const makeStage = (el, alt) => {
   root.setAttribute("role", "group");
   root.setAttribute("aria-label", alt);
   root.setAttribute("aria-busy", "true");
-  const progress = make(root, "p", "course-live-note", "The model loads when you come here.");
+  const progress = make(root, "p", "course-live-note", "The model loads as soon as you move, touch or press something.");
   const fault = make(root, "p", "course-live-note");
   fault.setAttribute("role", "status");
   let retry = () => {};

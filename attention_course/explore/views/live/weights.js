@@ -4,18 +4,35 @@
 const pageLoaded = () =>
   new Promise((done) => (document.readyState === "complete" ? done(null) : addEventListener("load", done, { once: true })));
 
-/** @type {(element: Element, act: () => void) => () => void} */
+// A reader who moves, touches, scrolls or presses something. A model may be as heavy as all the rest of its page.
+const SIGNS = ["pointermove", "pointerdown", "wheel", "scroll", "keydown", "focusin"];
+const firstSign = () =>
+  new Promise((done) => {
+    if (navigator.userActivation?.hasBeenActive) done(null); // whoever ran a cell to have it
+    for (const sign of SIGNS) addEventListener(sign, done, { once: true, capture: true, passive: true });
+  });
+
+/**
+ * Acts once the element is near the window and its reader has given a sign.
+ * @type {(element: Element, act: () => void) => () => void}
+ */
 export const whenSeen = (element, act) => {
+  let left = false;
+  const sign = firstSign();
   const observer = new IntersectionObserver(
-    (entries) => {
+    async (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      act();
+      await sign;
+      if (!left) act();
     },
     { rootMargin: "300px" },
   );
   observer.observe(element);
-  return () => observer.disconnect();
+  return () => {
+    left = true;
+    observer.disconnect();
+  };
 };
 
 /** @type {(address: string) => Promise<unknown>} */
