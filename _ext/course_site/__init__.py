@@ -19,6 +19,7 @@ PARTS = (
     "execution",
     "widgets",
     "explorers",
+    "webp",
     "image_sizes",
     "folds",
     "opening",

@@ -120,5 +120,5 @@ def add_card(app, pagename, templatename, context, doctree):
 
 def setup(app):
     """Connect to the reading and the writing of pages."""
-    app.connect("doctree-read", note_figure)
+    app.connect("doctree-read", note_figure, priority=200)
     app.connect("html-page-context", add_card)
