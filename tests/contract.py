@@ -16,8 +16,6 @@ from attention_course.distributed import RingAttention
 EVERY = pytest.mark.parametrize("name", CASES)
 MASKED = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.masked])
 CAUSAL = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.causal and not case.leaks])
-WEIGHTLESS = "window", "block-sparse", "linear", "Performer", "LSH", "Linformer"
-ONE_MASK = *WEIGHTLESS, "sinks", "retention", "gated", "delta"  # the same for all queries
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,10 @@ class Case:
         shared: Whether keys are the queries.
         leaks: Whether, as its description says, outputs depend on later tokens.
         draws: Whether it keeps what it drew at random.
+        weightless: Whether it forms no weights: it refuses to return them, to drop some, and a mask for each query.
+        one_mask: Whether its mask is the same for all queries.
+        long: Whether it is made for long sequences.
+        other_keys: Whether keys may be other tokens than the queries, any number of them, while none is later.
     """
 
     make: Callable
@@ -126,6 +130,10 @@ class Case:
     shared: bool = False
     leaks: bool = False
     draws: bool = False
+    weightless: bool = False
+    one_mask: bool = False
+    long: bool = False
+    other_keys: bool = False
 
     def output(self, attention, tokens: list[Tensor], mask: Tensor | None = None) -> Tensor:
         return self.call(attention, *tokens, mask)
@@ -165,39 +173,44 @@ def cases(causal: bool) -> dict[str, Case]:
         return lambda: partial(attention, **options)
 
     layout = bigbird_layout(LONGEST // 16, n_random=2, generator=seeded())
+    weightless = {"weightless": True, "one_mask": True, "long": True}
     once = {"errors": ROUNDING | ONCE_ROUNDED}
     in_float32 = once | {"autocast": OUTPUT_ROUNDED}
     wide_only = {dtype: ROUNDING[dtype] for dtype in (FLOAT64, FLOAT32)}
     found = {
-        "exact": Case(function(scaled_dot_product_attention, causal=causal), as_it_is, softmax),
+        "exact": Case(function(scaled_dot_product_attention, causal=causal), as_it_is, softmax, other_keys=True),
         "exact, with weights": Case(
             function(scaled_dot_product_attention, causal=causal),
-            lambda attention, *given: attention(*given)[0], softmax,
+            lambda attention, *given: attention(*given)[0], softmax, other_keys=True,
         ),
-        "dot product": Case(DotProductAttention, hidden, softmax),
+        "dot product": Case(DotProductAttention, hidden, softmax, other_keys=True),
         "multi-head": Case(
             lambda: with_seed(lambda: MultiHeadAttention(N_HEADS * D_HEAD, N_HEADS, bias=False)),
             partial(call_multi_head, causal=causal), partial(multi_head, causal=causal), large=0.01, draws=True,
+            other_keys=True,
         ),
         "grouped": Case(
             lambda: grouped_query_attention,
-            partial(call_grouped, causal=causal), partial(define_grouped, causal=causal),
+            partial(call_grouped, causal=causal), partial(define_grouped, causal=causal), other_keys=True,
         ),
-        "flash": Case(lambda: FlashAttention(causal=causal), as_it_is, softmax, autocast=OUTPUT_ROUNDED),
-        "chunked": Case(function(chunked_attention, chunk_size=50), hidden, softmax),
+        "flash": Case(
+            lambda: FlashAttention(causal=causal), as_it_is, softmax,
+            autocast=OUTPUT_ROUNDED, long=True, other_keys=True,
+        ),
+        "chunked": Case(function(chunked_attention, chunk_size=50), hidden, softmax, long=True, other_keys=True),
         "flex": Case(lambda: FlexAttention(causal=causal), as_it_is, softmax),
         "latent": Case(
             lambda: with_seed(lambda: LatentAttention(N_HEADS * D_HEAD, N_HEADS, 12)),
-            partial(call_latent, causal=causal), partial(latent, causal=causal), large=0.01,
+            partial(call_latent, causal=causal), partial(latent, causal=causal), large=0.01, other_keys=True,
         ),
         "top-k": Case(
             lambda: with_seed(lambda: TopKAttention(N_HEADS * D_HEAD, N_HEADS, 12)),
             partial(call_multi_head, causal=causal), partial(top_k, causal=causal), large=0.01, draws=True,
-            errors=ROUNDING | IN_ROWS, autocast=IN_ROWS_AUTOCAST,
+            errors=ROUNDING | IN_ROWS, autocast=IN_ROWS_AUTOCAST, other_keys=True,
         ),
         "ring": Case(
             lambda: ring(causal), as_it_is, softmax,
-            errors=wide_only, autocast=OUTPUT_ROUNDED, masked=False, even=causal,
+            errors=wide_only, autocast=OUTPUT_ROUNDED, masked=False, even=causal, long=True,
         ),
         "RoPE": Case(RotaryAttention, hidden, partial(rotary, causal=causal), errors=ROUNDING | {FLOAT64: BY_ANGLES}),
         "ALiBi": Case(ALiBiAttention, hidden, partial(alibi, causal=causal)),
@@ -210,30 +223,31 @@ def cases(causal: bool) -> dict[str, Case]:
         ),
         "window": Case(
             lambda: LongformerAttention(5, n_global=2, causal=causal), as_it_is,
-            lambda _, *given: window_attention(*given, window=5, n_global=2, causal=causal)[0],
+            lambda _, *given: window_attention(*given, window=5, n_global=2, causal=causal)[0], **weightless,
         ),
         "block-sparse": Case(
             lambda: BlockSparseAttention(layout, 16, causal=causal), as_it_is,
-            lambda _, q, k, v, mask: block_sparse_attention(q, k, v, layout, 16, mask, causal=causal)[0],
+            lambda _, q, k, v, mask: block_sparse_attention(q, k, v, layout, 16, mask, causal=causal)[0], **weightless,
         ),
         "linear": Case(
             lambda: LinearAttention(causal=causal), as_it_is,
-            lambda _, *given: linear_attention(*given, causal=causal)[0], sums=True, **in_float32,
+            lambda _, *given: linear_attention(*given, causal=causal)[0],
+            sums=True, other_keys=True, **in_float32, **weightless,
         ),
         "Performer": Case(
             lambda: PerformerAttention(D_HEAD, 32, causal=causal, generator=seeded()), as_it_is,
             lambda attention, q, k, v, mask: performer_attention(q, k, v, attention.directions, mask, causal=causal)[0],
-            draws=True, sums=True, large=0.01 if causal else 1.0, **in_float32,
+            draws=True, sums=True, large=0.01 if causal else 1.0, other_keys=True, **in_float32, **weightless,
         ),
         "LSH": Case(
             lambda: LSHAttention(16, 2, causal=causal, generator=seeded()), call_lsh, define_lsh,
-            shared=True, leaks=causal, **in_float32,
+            shared=True, leaks=causal, **in_float32, **weightless,
         ),
     }  # fmt: skip
     if causal:
         found["sinks"] = Case(
             lambda: with_seed(lambda: SinkAttention(N_HEADS * D_HEAD, N_HEADS, 5, n_sinks=2)),
-            partial(call_multi_head, causal=True), sinks, large=0.01, draws=True,
+            partial(call_multi_head, causal=True), sinks, large=0.01, draws=True, one_mask=True,
         )  # fmt: skip
         for name, layer, gates in (
             ("retention", MultiScaleRetention, retention_gates),
@@ -244,7 +258,7 @@ def cases(causal: bool) -> dict[str, Case]:
             found[name] = Case(
                 partial(with_seed, partial(layer, N_HEADS * D_HEAD, N_HEADS)),
                 partial(call_multi_head, causal=True), partial(by_state, gates=gates),
-                errors=BY_STATE, autocast=BY_STATE_AUTOCAST, large=0.01, sums=True, draws=True,
+                errors=BY_STATE, autocast=BY_STATE_AUTOCAST, large=0.01, sums=True, draws=True, one_mask=True,
             )  # fmt: skip
     else:
         found["Linformer"] = Case(
@@ -252,7 +266,7 @@ def cases(causal: bool) -> dict[str, Case]:
             lambda attention, q, k, v, mask: linformer_attention(
                 q, k, v, attention.blend_keys, attention.blend_values, mask
             )[0],
-            draws=True, errors=ROUNDING | SLOTS, autocast=SLOTS_AUTOCAST,
+            draws=True, errors=ROUNDING | SLOTS, autocast=SLOTS_AUTOCAST, other_keys=True, **weightless,
         )  # fmt: skip
     return found
 

@@ -31,7 +31,6 @@ from attention_course.distributed import RingAttention
 from attention_course.mechanism import AttentionLayer, Mechanism
 
 DRAWN = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.draws])
-MADE_FOR_LENGTH = "flash", "chunked", "ring", "window", "block-sparse", "linear", "Performer", "LSH", "Linformer"
 FINEST = Precision(torch.float64)
 
 
@@ -99,7 +98,7 @@ def test_every_tile_is_as_the_definition_says(name, n_tokens):
     assert relative_error(case.output(attention, tokens), expected) < case.errors[PLAIN.dtype][0]
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(MADE_FOR_LENGTH)])
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.long])
 @torch.no_grad()
 def test_long_sequences_in_the_narrowest_dtype_and_under_autocast(name):
     narrowest = Precision(FLOAT16) if FLOAT16 in CASES[name].errors else PLAIN

@@ -6,9 +6,7 @@ from contract import (
     CAUSAL,
     IN_ALL,
     MASKED,
-    ONE_MASK,
     PLAIN,
-    WEIGHTLESS,
     assert_zero,
     case_of,
     end_of_the_ring,  # noqa: F401
@@ -25,7 +23,7 @@ from seeding import seeded
 from attention_course import padding_mask
 
 MASKED_BY_QUERY = pytest.mark.parametrize(
-    "name", [name for name, case in CASES.items() if case.masked and not name.startswith(ONE_MASK)]
+    "name", [name for name, case in CASES.items() if case.masked and not case.one_mask]
 )
 
 
@@ -53,7 +51,7 @@ def test_hidden_keys_and_values_change_nothing_and_get_no_gradient(name, precisi
 
 
 @pytest.mark.parametrize("what", [float("inf"), float("nan")])
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(WEIGHTLESS) and not CASES[name].shared])
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.weightless and not case.shared])
 @torch.no_grad()
 def test_hidden_tokens_need_not_even_be_numbers(name, what):
     """For what has no weights of its own to hide: hidden keys and values are put aside first."""
