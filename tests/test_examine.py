@@ -32,7 +32,7 @@ def test_what_is_wrong_is_named(broken, seed):
     assert [finding.wrong for finding in report] == [False] * (len(report) - 1) + [True]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("sound", SOUND)
 def test_a_sound_model_raises_no_alarm(sound, seed):
     report = examined(SOUND[sound](seed))
@@ -45,17 +45,16 @@ def test_there_are_enough_of_both():
     assert len({cause for cause, _ in BROKEN.values()}) == 17
 
 
-@pytest.mark.parametrize("arithmetic", [PLAINEST, AVX2], ids=["plainest", "AVX2"])
-def test_the_same_in_another_arithmetic(arithmetic):
+@pytest.mark.parametrize(("arithmetic", "seed"), [(PLAINEST, 0), (AVX2, 1)], ids=["plainest", "AVX2"])
+def test_the_same_in_another_arithmetic(arithmetic, seed):
     script = (
         "from attention_course.examine import examine\n"
         "from attention_course.patients import BROKEN, SOUND\n"
         "cases = [*BROKEN.values(), *((None, case) for case in SOUND.values())]\n"
-        "for seed in (0, 1):\n"
-        "    for cause, case in cases:\n"
-        "        p = case(seed)\n"
-        "        report = examine(p.model, p.batch, p.loss, **p.asked)\n"
-        "        assert report.cause == cause, (seed, cause, str(report))\n"
+        "for cause, case in cases:\n"
+        f"    p = case({seed})\n"
+        "    report = examine(p.model, p.batch, p.loss, **p.asked)\n"
+        "    assert report.cause == cause, (cause, str(report))\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | arithmetic)
 

@@ -17,16 +17,27 @@ def told(exercise, name, answer):
     return judge_variant(exercise, name, lambda asked: judge(asked, answer))
 
 
-def turned(chapter):
-    """Each exercise of a chapter with each of its variants."""
-    for exercise in chapter_exercises(chapter).values():
-        for name in variants(exercise):
-            yield exercise, name, varied(exercise, name)
+@pytest.fixture
+def turned(chapter, request):
+    """A function: each exercise of the chapter with one of its variants, another for each; or with all of them.
+
+    All take a quarter of an hour: `pytest tests/classroom/test_variants.py --every-variant`.
+    """
+
+    def turned(start):
+        for number, exercise in enumerate(chapter_exercises(chapter).values()):
+            names = list(variants(exercise))
+            if names and not request.config.getoption("every_variant"):
+                names = [names[(start + number + len(chapter)) % len(names)]]
+            for name in names:
+                yield exercise, name, varied(exercise, name)
+
+    return turned
 
 
 @by_chapter
-def test_the_wrapped_reference_passes_and_the_published_solution_is_told_what_is_different(chapter):
-    for exercise, name, variant in turned(chapter):
+def test_the_wrapped_reference_passes_and_the_published_solution_is_told_what_is_different(turned):
+    for exercise, name, variant in turned(0):
         assert judge(variant, variant.reference).passed, (exercise.id, name)
         verdict = told(exercise, name, exercise.reference)
         assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise.id, name)
@@ -34,36 +45,28 @@ def test_the_wrapped_reference_passes_and_the_published_solution_is_told_what_is
 
 
 @by_chapter
-def test_each_mistake_turned_round_is_told_in_its_own_sentence(chapter):
-    """One variant of each exercise, another for each: all of them take a minute and a half."""
-    for number, exercise in enumerate(chapter_exercises(chapter).values()):
-        names = list(variants(exercise))
-        if names:
-            variant = varied(exercise, names[(number + len(chapter)) % len(names)])
-            for mistake, original in zip(variant.misconceptions, exercise.misconceptions, strict=True):
-                verdict = judge(variant, mistake.function)
-                assert (verdict.misconception, verdict.message) == (original.name, original.message), exercise.id
+def test_each_mistake_turned_round_is_told_in_its_own_sentence(turned):
+    for exercise, name, variant in turned(1):
+        for mistake, original in zip(variant.misconceptions, exercise.misconceptions, strict=True):
+            verdict = judge(variant, mistake.function)
+            assert (verdict.misconception, verdict.message) == (original.name, original.message), (exercise.id, name)
 
 
 @by_chapter
-def test_the_printed_solution_is_told_what_is_different_and_the_rubric_turns_it_round(chapter, tmp_path):
-    """One variant of each exercise, another for each."""
-    exercises = chapter_exercises(chapter)
-    answers = read(solved(chapter, tmp_path), list(exercises)).answers
-    for number, (exercise_id, exercise) in enumerate(exercises.items()):
-        names = list(variants(exercise))
-        if names:
-            name, answer = names[-1 - (number + len(chapter)) % len(names)], answers[exercise_id]
-            code = {"__name__": "lesson"}
-            exec("\n".join([*answer.statements, turned_solution(exercise, name, answer.expression)]), code)
-            verdict = told(exercise, name, code[answer.expression])
-            assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise_id, name)
-            assert told(exercise, name, code["turned"]).passed, (exercise_id, name)
+def test_the_printed_solution_is_told_what_is_different_and_the_rubric_turns_it_round(chapter, turned, tmp_path):
+    answers = read(solved(chapter, tmp_path), list(chapter_exercises(chapter))).answers
+    for exercise, name, _ in turned(2):
+        answer = answers[exercise.id]
+        code = {"__name__": "lesson"}
+        exec("\n".join([*answer.statements, turned_solution(exercise, name, answer.expression)]), code)
+        verdict = told(exercise, name, code[answer.expression])
+        assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise.id, name)
+        assert told(exercise, name, code["turned"]).passed, (exercise.id, name)
 
 
 @by_chapter
-def test_code_that_was_handed_out_is_never_right(chapter):
-    for exercise, name, variant in turned(chapter):
+def test_code_that_was_handed_out_is_never_right(turned):
+    for exercise, name, variant in turned(3):
         if exercise.given:
             backwards = "arguments from the back"
             shown = varied(exercise, backwards).given if backwards in name else exercise.given  # as its stub is
