@@ -37,6 +37,11 @@ OPEN_FOLDS = """async () => {
   await document.fonts.ready;
   // What was in closed folds is fitted in the frame after they tell that they are open.
   for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  const isLoading = (view) => view.checkVisibility() && view.getBoundingClientRect().top < innerHeight;
+  for (let frame = 0; frame < 300; frame++) {
+    if (![...document.querySelectorAll(".course-live[aria-busy]")].some(isLoading)) break;
+    await new Promise(requestAnimationFrame);
+  }
 }"""
 
 
@@ -129,6 +134,7 @@ def visit(open_page, origin: str):
         page = tab.page
         asked_for = list(tab.requests)
         as_opened = page.evaluate(AS_OPENED)
+        page.mouse.move(1, 1)  # a live model in the first screen loads
         page.evaluate(UNCOVER)
         page.evaluate(OPEN_FOLDS)
         on_a_phone = width == "phone"

@@ -8,9 +8,6 @@ from urllib.parse import unquote, urlsplit
 from visits import SITE
 
 MOST = 500_000  # bytes
-# The front page's model stands in the first screen, and so its weights, half a megabyte, come at once.
-# On the other page the first picture is large, and weights come with it.
-MORE = {"intro.html": 670_000, "chapters/one_vector_enough.html": 580_000}
 COMPRESSED = {".html", ".css", ".js", ".svg"}  # by a web server, as it sends them
 
 
@@ -31,4 +28,4 @@ def test_a_page_is_light(visit, page_name):
     """On a slow network, 500 kB take two and a half seconds."""
     weights = weigh(visit(page_name, "dark", "phone").asked_for)
     assert page_name in weights
-    assert sum(weights.values()) <= MORE.get(page_name, MOST), weights
+    assert sum(weights.values()) <= MOST, weights
