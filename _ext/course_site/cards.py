@@ -27,9 +27,10 @@ def describe(doctree):
 
 
 def note_figure(app, doctree):
-    """Note down where a page's first figure is, a PNG, while it still says so itself."""
+    """Note down where a page's first figure is, a PNG, before the page shows its WebP."""
     figures = (image["uri"] for image in doctree.findall(nodes.image) if image["uri"].endswith(".png"))
-    app.env.metadata[app.env.docname]["figure"] = next(figures, None)
+    first = next(figures, None)
+    app.env.metadata[app.env.docname]["figure"] = first and app.env.relfn2path(first)[0]
 
 
 def picture_of(app, page):

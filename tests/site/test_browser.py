@@ -4,15 +4,10 @@ The site is served under the strictest content security policy that its theme al
 """
 
 import pytest
-from visits import IN_ALL_MODES, page_names
+from visits import is_one_of_many, modes_of, page_names
 
 MAX_DARK = 0.05
 MIN_LIGHT = 0.8
-
-
-def is_one_of_many(page_name: str) -> bool:
-    """Whether a page of the reference is made as all others of it, of which those in all modes stand for it."""
-    return page_name.startswith("api/") and page_name not in IN_ALL_MODES
 
 
 def test_no_errors(visit, page_name, scheme, width):
@@ -55,7 +50,7 @@ def test_figures_keep_their_proportions(visit, page_name, scheme, width):
 
 def test_maths_is_drawn(visit, page_name):
     """Every formula is KaTeX's HTML, in KaTeX's own font."""
-    seen = visit(page_name, "light", "desktop")
+    seen = visit(page_name, *modes_of(page_name)[0])
     assert seen.unrendered_formulas == []
     assert not seen.formulas or {"KaTeX_Main", "KaTeX_Math"} & set(seen.fonts)
 

@@ -1,7 +1,7 @@
 """The lessons' diagrams can be read on a phone: every line of text is large enough, whole, and alone in its place."""
 
 import pytest
-from visits import DIAGRAM_FAULTS, WIDTHS
+from visits import DIAGRAM_FAULTS, WIDTHS, modes_of
 
 from attention_course.diagrams import Diagram
 
@@ -40,7 +40,7 @@ def test_small_text_is_seen(show):
 
 
 def test_every_diagram_can_be_read_on_a_phone(visit, page_name):
-    assert visit(page_name, "dark", "phone").diagram_faults == []
+    assert visit(page_name, *modes_of(page_name)[-1]).diagram_faults == []
 
 
 def test_ink_is_the_readers_own_where_colours_are_forced(show):

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from visits import SITE
+from visits import SITE, modes_of
 
 MOST = 500_000  # bytes
 COMPRESSED = {".html", ".css", ".js", ".svg"}  # by a web server, as it sends them
@@ -26,6 +26,6 @@ def weigh(addresses: list[str]) -> dict[str, int]:
 
 def test_a_page_is_light(visit, page_name):
     """On a slow network, 500 kB take two and a half seconds."""
-    weights = weigh(visit(page_name, "dark", "phone").asked_for)
+    weights = weigh(visit(page_name, *modes_of(page_name)[-1]).asked_for)
     assert page_name in weights
     assert sum(weights.values()) <= MOST, weights

@@ -1,15 +1,29 @@
 """Pages that moved: old addresses lead on."""
 
+import sys
+from types import SimpleNamespace
+
 import nbformat
 import pytest
+from docutils import nodes
 from small_book import build, make_book
 from visits import MOVED, ROOT
 
+sys.path.insert(0, str(ROOT / "_ext"))
+from course_site.moved import validate  # noqa: E402
 
-@pytest.fixture
-def book(tmp_path):
-    """Two pages, one of which has taken in the content of a third."""
-    book = make_book(tmp_path / "book")
+MOVES = """\
+chapters/before: chapters/after
+chapters/gone: page
+chapters/gone#part: chapters/after#a-place
+page#part: chapters/after#a-place
+"""
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """Two pages, which have taken in the content of two others."""
+    book = make_book(tmp_path_factory.mktemp("moved") / "book")
     (book / "chapters").mkdir()
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A new home\n\n## A place")])
     nbformat.write(notebook, book / "chapters" / "after.ipynb")
@@ -17,70 +31,74 @@ def book(tmp_path):
     return book
 
 
-def test_an_old_address_leads_to_the_same_place_of_the_new_page(book, browser):
-    (book / "_moved.yml").write_text("chapters/before: chapters/after\n")
+@pytest.fixture(scope="module")
+def address(book):
+    """A function that tells the address of a page of the built book."""
+    (book / "_moved.yml").write_text(MOVES)
     result = build(book)
     assert result.returncode == 0, result.stdout + result.stderr
+    return lambda page: (book / "_build" / "html" / f"{page}.html").as_uri()
+
+
+def test_an_old_address_leads_to_the_same_place_of_the_new_page(address, browser):
     with browser.new_context() as context:
         page = context.new_page()
-        page.goto((book / "_build" / "html" / "chapters" / "before.html").as_uri() + "#a-place")
+        page.goto(address("chapters/before") + "#a-place")
         page.wait_for_url("**/after.html#a-place")
         assert page.title().startswith("A new home")
 
 
-def test_an_old_address_leads_on_without_scripts(book, browser):
-    (book / "_moved.yml").write_text("chapters/before: chapters/after\n")
-    result = build(book)
-    assert result.returncode == 0, result.stdout + result.stderr
+def test_an_old_address_leads_on_without_scripts(address, browser):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        page.goto((book / "_build" / "html" / "chapters" / "before.html").as_uri())
+        page.goto(address("chapters/before"))
         page.wait_for_url("**/after.html")
 
 
-def test_a_part_of_a_page_that_stands_leads_to_where_it_is_now_and_other_parts_do_not(book, browser):
-    (book / "_moved.yml").write_text("page#part: chapters/after#a-place\n")
-    result = build(book)
-    assert result.returncode == 0, result.stdout + result.stderr
-    stands = (book / "_build" / "html" / "page.html").as_uri()
+def test_a_part_of_a_page_that_stands_leads_to_where_it_is_now_and_other_parts_do_not(address, browser):
     with browser.new_context() as context:
         page = context.new_page()
-        page.goto(f"{stands}#another-part")
+        page.goto(f"{address('page')}#another-part")
         assert page.title().startswith("A page")
         page.evaluate("location.hash = 'part'")  # as a link of the page itself would
         page.wait_for_url("**/chapters/after.html#a-place")
-        page.goto(f"{stands}#part")
+        page.goto(f"{address('page')}#part")
         page.wait_for_url("**/chapters/after.html#a-place")
 
 
-def test_a_page_that_is_gone_may_send_its_parts_elsewhere(book, browser):
-    moves = ["chapters/before: page", "chapters/before#part: chapters/after#a-place"]
-    (book / "_moved.yml").write_text("\n".join(moves))
-    result = build(book)
-    assert result.returncode == 0, result.stdout + result.stderr
-    gone = (book / "_build" / "html" / "chapters" / "before.html").as_uri()
+def test_a_page_that_is_gone_may_send_its_parts_elsewhere(address, browser):
     with browser.new_context() as context:
         page = context.new_page()
-        page.goto(f"{gone}#part")
+        page.goto(f"{address('chapters/gone')}#part")
         page.wait_for_url("**/chapters/after.html#a-place")
-        page.goto(f"{gone}#another-part")
+        page.goto(f"{address('chapters/gone')}#another-part")
         page.wait_for_url("**/page.html#another-part")
 
 
-@pytest.mark.parametrize(
-    "move",
-    [
-        "chapters/before: chapters/nowhere",
-        "chapters/after: page",
-        "page#part: chapters/after#nowhere",
-        "chapters/after#a-place: page",
-    ],
-)
-def test_a_move_to_nowhere_or_from_a_place_that_stands_fails(book, move):
+def test_a_move_to_nowhere_fails_the_build(book, address):
+    move = "chapters/before: chapters/nowhere"
     (book / "_moved.yml").write_text(f"{move}\n")
     result = build(book)
     assert result.returncode != 0
     assert f"got {move}" in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("chapters/before", "chapters/nowhere"),
+        ("chapters/after", "page"),
+        ("page#part", "chapters/after#nowhere"),
+        ("chapters/after#a-place", "page"),
+    ],
+)
+def test_a_move_to_nowhere_or_from_a_place_that_stands_is_refused(old, new):
+    pages = {"page": [], "chapters/after": [nodes.section(ids=["a-place"])]}
+    doctrees = {page: nodes.section("", *sections) for page, sections in pages.items()}
+    app = SimpleNamespace(env=SimpleNamespace(found_docs=pages.keys(), get_doctree=doctrees.get))
+    validate(app, "chapters/before", "chapters/after#a-place")
+    with pytest.raises(ValueError, match=f"got {old}: {new}"):
+        validate(app, old, new)
 
 
 def test_no_old_address_is_a_page_again():

@@ -59,6 +59,7 @@ def opened(browser, tmp_path):
         page.set_default_timeout(10_000)
         watch(page)
         page.goto((folder / "saved.html").as_uri(), wait_until="load")
+        page.mouse.move(1, 1)
         return page
 
     yield opened

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from zlib import crc32
 
 import yaml
 from axe_playwright_python.base import AXE_SCRIPT
@@ -18,7 +19,7 @@ SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 1280, "phone": 390}
 HEIGHTS = {"desktop": 900, "phone": 844}
 
-# Each scheme and each width once: a page is looked at in these two modes.
+# Each scheme and each width once: a page is looked at in these two modes, or in one of them.
 TWO_MODES = [("light", "desktop"), ("dark", "phone")]
 # And these in all four. They stand for the others, which are made by the same templates, styles and scripts.
 IN_ALL_MODES = {
@@ -60,8 +61,15 @@ def page_names() -> list[str]:
 
 
 def modes_of(page_name: str) -> list[tuple[str, str]]:
-    """The schemes and widths in which a page is looked at."""
-    return list(product(SCHEMES, WIDTHS)) if page_name in IN_ALL_MODES else TWO_MODES
+    """The schemes and widths in which a page is looked at: of the reference, every other page in the other mode."""
+    if page_name in IN_ALL_MODES:
+        return list(product(SCHEMES, WIDTHS))
+    return [TWO_MODES[crc32(page_name.encode()) % 2]] if is_one_of_many(page_name) else TWO_MODES
+
+
+def is_one_of_many(page_name: str) -> bool:
+    """Whether a page of the reference is made as all others of it, of which those in all modes stand for it."""
+    return page_name.startswith("api/") and page_name not in IN_ALL_MODES
 
 
 @dataclass
