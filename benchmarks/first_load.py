@@ -1,10 +1,11 @@
-"""Load every page of the site as a phone does on a slow network, and weigh what it asks for.
+"""Load the site's pages as a phone does on a slow network, and weigh what they ask for.
 
 python benchmarks/first_load.py [PAGE ...]        after `make site`; needs Chromium ($CHROMIUM, or on the path)
 
 Slow 4G is 1.6 Mbit/s and 150 ms a request, the processor is throttled fourfold, the cache is empty, and text travels
 compressed, as GitHub Pages sends it. Nothing is pressed. A page that misses a goal is loaded twice more, and the median
-of the three counts. The server here speaks HTTP/1.1, so that at most six requests travel at a time.
+of the three counts. Of the reference, whose pages are made alike, a few are loaded. The server here speaks HTTP/1.1, so
+that at most six requests travel at a time.
 
 The first picture is the first figure, diagram or explorer of the article that no fold hides, whether it is in view or
 not. Its time is that of the first frame in which it is there as a whole, the image of a figure included, and anything
@@ -38,7 +39,7 @@ SITE = ROOT / "_build" / "html"
 RESULTS = Path(__file__).parent / "results" / "first_load.json"
 
 sys.path.insert(0, str(ROOT / "tests" / "site"))
-from visits import HEIGHTS, WIDTHS, page_names  # noqa: E402
+from visits import HEIGHTS, WIDTHS, is_one_of_many, page_names  # noqa: E402
 
 NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
 THROTTLED = 4
@@ -226,7 +227,7 @@ def main() -> None:
     pages, weights, loads = {}, Counter(), Counter()
     with served() as origin, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        for name in asked or page_names():
+        for name in asked or [name for name in page_names() if not is_one_of_many(name)]:
             pages[name], files = measure_page(browser, f"{origin}/{name}")
             weights.update(files)
             loads.update(files.keys())

@@ -41,9 +41,10 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch, asked):
     small["text"] = sweep.SETTINGS["text"] | {"batch": 2, "n_tokens": 32}
     monkeypatch.setattr(sweep, "SETTINGS", sweep.SETTINGS | small)
     monkeypatch.setattr(sweep, "POSITIONS", ["rotated"])
+    monkeypatch.setattr(sweep, "SEEDS", [0, 1])
     for name in sweep.MECHANISMS:
         results = sweep.all_runs(asked | {"mechanism": name})
-        assert [(run["steps"], run["seed"]) for run in results] == [(2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (3, 2)]
+        assert [(run["steps"], run["seed"]) for run in results] == [(2, 0), (2, 1), (3, 0), (3, 1)]
         for run in results:
             assert run.keys() == of(RECORD["results"], mechanism=name, **asked)[0].keys()
             assert 4 < run["bits"] < 12 if asked["task"] == "text" else 0 <= run["right"] <= 1
