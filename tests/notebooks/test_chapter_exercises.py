@@ -117,7 +117,8 @@ def test_code_to_be_mended_stands_below_a_fold_that_quotes_its_wrong_lines(chapt
 
 def test_a_lesson_has_code_to_mend_and_at_most_two_functions_to_complete(lesson, notebook):
     given = [exercise.given is not None for exercise in chapter_exercises(Path(lesson).stem).values()]
-    assert given.count(True) >= 1 and given.count(False) <= 2
+    assert given.count(True) >= 1, "no exercise of this lesson has `given` code"
+    assert given.count(False) <= 2
 
 
 def test_the_printed_solution_passes(chapter, notebook):

@@ -43,9 +43,13 @@ def test_a_lesson_is_one_sitting(lesson, notebook):
 
 
 def test_a_page_says_how_long_it_takes(lesson_or_further, notebook):
-    reading, exercises = stated_minutes(notebook)
+    stated = stated_minutes(notebook)
+    assert stated, "write: **Reading about 20 minutes, exercises about 15.**"
+    reading, exercises = stated
     assert abs(reading - reading_minutes(notebook)) <= 5
-    assert abs(exercises - exercise_minutes(notebook)) <= 5
+    assert abs(exercises - exercise_minutes(notebook)) <= 5, (
+        "each exercise's heading is read as `### 1. Title (10 min, difficulty 2 of 3)`"
+    )
     assert reading % 5 == exercises % 5 == 0
 
 

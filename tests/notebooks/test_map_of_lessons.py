@@ -34,11 +34,11 @@ def test_readmes_table_has_every_page(in_the_course):
         (lesson["title"], lesson["file"], [page["file"] for page in lesson["further"]])
         for part in read_parts()
         for lesson in part["lessons"]
-    ] + [(page["title"], page["file"], []) for page in read_look_up()]
+    ] + [(page["title"], page["file"], []) for page in read_look_up()], "the table of README.md has others"
 
 
 def test_every_page_has_its_file_of_exercises():
-    assert list(CHAPTERS) == WITH_EXERCISES
+    assert list(CHAPTERS) == WITH_EXERCISES, "CHAPTERS of attention_course/exercises has others"
 
 
 def test_what_a_page_says_is_read(tmp_path):

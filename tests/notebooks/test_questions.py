@@ -34,7 +34,7 @@ def texts(root):
 
 
 def test_the_lessons_are_those_of_the_contents_in_their_order(questions, texts):
-    assert list(questions) == list(texts)
+    assert list(questions) == list(texts), "instructors/questions.md has others"
 
 
 def test_each_lesson_has_three_questions_with_a_good_and_a_wrong_answer(questions):
