@@ -9,7 +9,7 @@ import torch
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
-from attention_course.exercises.checking import LENGTH, NOT_MENDED, Exercise, judge
+from attention_course.exercises.checking import LENGTH, NOT_MENDED, SIZES, Exercise, judge
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
@@ -30,6 +30,15 @@ def test_the_reference_passes_on_as_many_inputs_as_the_instructors_page_says(exe
     verdict = check(exercise.id, exercise.reference)
     assert verdict.passed
     assert "12 random inputs" in verdict.message
+
+
+@each_exercise
+def test_every_argument_varies_with_the_size(exercise):
+    """Or an answer could have its number, instead of taking it. Functions and models may stay what they are."""
+    generator = torch.Generator().manual_seed(0)
+    arguments = zip(*(exercise.inputs(size, generator) for size in SIZES), strict=True)
+    seen = [{repr(one) for one in drawn} for drawn in arguments if not callable(drawn[0])]
+    assert [one for one in seen if len(one) == 1] == []
 
 
 @each_exercise
