@@ -48,12 +48,14 @@ def test_the_letter_that_surprises_most(causal):
     assert sorted(costs)[-2] < costs[capital] - 0.2
     after_key, after_capital = shares[capital - 1], shares[capital]
     assert vocabulary[after_key.argmax()] == "w" and after_key.max() == pytest.approx(0.77, abs=0.01)
+    assert after_key[vocabulary.index("E")] < 1e-4
     assert vocabulary[after_capital.argmax()] == "r" and after_capital.max() == pytest.approx(0.67, abs=0.01)
     assert sum(costs[capital + 1 :]) < 1
     assert math.log2(len(vocabulary)) < 7 and len(vocabulary) == 103
     text = tasks.python_help()
     read_before = text.decode(text.train)
     assert read_before.count("E") > 300 and len(re.findall("[Kk]eyword", read_before)) > 80
+    assert read_before.count("KeyE") == 1
 
 
 def test_the_head_that_one_letter_misses_most(causal):

@@ -15,8 +15,9 @@ END_OF_FIRST_READING = "language_model"  # the reader builds the front page's mo
 EVENING = 90  # minutes
 HEAD = """## The parts
 
-**Bold**: a first reading, {lessons} lessons in {evenings}, up to the model on this page. *Italics*: optional pages, \
-{optional} more. An evening is an hour and a half, exercises included.
+**Bold**: a first reading, {lessons} lessons in {first}, up to the model on this page. Plain: the lessons after it, \
+{after} more. *Italics*: optional pages, {optional} more. An evening is an hour and a half, exercises included but for open \
+ones; those of each part are rounded up.
 """
 
 
@@ -72,7 +73,9 @@ def write_list(parts, look_up=()):
     end = next(place for place, lesson in enumerate(lessons) if lesson["file"].endswith(f"/{END_OF_FIRST_READING}"))
     first = lessons[: end + 1]
     optional = [page for lesson in lessons for page in lesson["further"]]
-    lines = [HEAD.format(lessons=len(first), evenings=evenings(first), optional=evenings(optional))]
+    after = lessons[end + 1 :]
+    times = {"first": evenings(first), "after": evenings(after), "optional": evenings(optional)}
+    lines = [HEAD.format(lessons=len(first), **times)]
     for part in parts:
         lines.append(f"- {part['part']}, {evenings(part['lessons'])}")
         for lesson in part["lessons"]:
