@@ -16,8 +16,8 @@ EVENING = 90  # minutes
 HEAD = """## The parts
 
 **Bold**: a first reading, {lessons} lessons in {first}, up to the model on this page. Plain: the lessons after it, \
-{after} more. *Italics*: optional pages, {optional} more. An evening is an hour and a half, exercises included but for open \
-ones; those of each part are rounded up.
+{after} more. *Italics*: optional pages, {optional} more. An evening is an hour and a half, exercises included but for \
+open ones; those of each part are rounded up.
 """
 
 
