@@ -169,9 +169,10 @@ def _tokens_meet(subject: Subject, sizes: Sizes) -> bool:
 
 
 def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
-    """Which rows of values change in some head where one token does, if heads differ in that.
+    """Which rows of values, queries or keys change in some head where one token does, if heads differ in that.
 
-    Where they do not, tokens were mixed before the heads were cut, as by a convolution.
+    Where they do not, tokens were mixed before the heads were cut, as by a convolution. Factors of scores that no token
+    changes stand for positions.
     """
     seen = []
     for seed in (0, 1):
@@ -184,8 +185,15 @@ def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
             subject.raw(changed[:1] * 3 if subject.kind == "self" else changed)
         if not watch.blends:
             return None
-        seen.append(watch.blends[-1][1])
-    moved = subject.moved(seen[1] - seen[0], seen[0]).any(-1)
+        compared = [rows for left, right in watch.scores for rows in (left, right.mT)]
+        seen.append([watch.blends[-1][1], *compared])
+    values, *compared = (_rows_moved(subject, *pair, place) for pair in zip(*seen, strict=True))
+    return next((rows for rows in [values, *filter(None, compared)] if rows != [place]), [place])
+
+
+def _rows_moved(subject: Subject, before: Tensor, after: Tensor, place: int) -> list[int]:
+    """Which rows differ in some head; `place` alone where it does, and all heads are alike."""
+    moved = subject.moved(after - before, before).any(-1)
     moved = moved.reshape(-1, moved.size(-1))  # (batch and heads, n)
     rows = moved.any(0).nonzero().flatten().tolist()
     return [place] if place in rows and (moved == moved[0]).all() else rows

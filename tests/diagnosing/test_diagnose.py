@@ -189,6 +189,27 @@ def test_a_convolution_before_the_heads_is_no_wrong_cut():
     assert [finding.name for finding in diagnose(Convolved()).wrong if finding.name == "heads_cut"] == []
 
 
+class OneCutByView(Layer):
+    """Of queries, keys and values one is cut by a view."""
+
+    def __init__(self, which):
+        super().__init__()
+        self.which = which
+
+    def forward(self, x):
+        parts = [part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)]
+        parts[self.which] = parts[self.which].transpose(1, 2).reshape(len(x), 4, x.size(1), -1)
+        query, key, value = parts
+        may_attend = torch.ones(2 * x.shape[1:2], dtype=torch.bool).tril()
+        weights = (query @ key.mT / 8**0.5).masked_fill(~may_attend, -torch.inf).softmax(-1)
+        return self.out((weights @ value).transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize("which", range(3), ids=["queries", "keys", "values"])
+def test_a_wrong_cut_of_one_is_found(which):
+    assert diagnose(OneCutByView(which)).wrong[0].name == "heads_cut"
+
+
 class CutByView(Layer):
     """Heads are cut by a view, and joined right."""
 
