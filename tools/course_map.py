@@ -15,9 +15,9 @@ END_OF_FIRST_READING = "language_model"  # the reader builds the front page's mo
 EVENING = 90  # minutes
 HEAD = """## The parts
 
-**Bold**: a first reading, {lessons} lessons in {first}, up to the model on this page. Plain: the lessons after it, \
-{after} more. *Italics*: optional pages, {optional} more. An evening is an hour and a half, exercises included but for \
-open ones; those of each part are rounded up.
+**Bold**: a first reading, {lessons} lessons in {first}, up to the model on this page. Plain: go on, {after} more. \
+*Italics*: optional pages, {optional} more. An evening is an hour and a half, without open exercises; parts are \
+rounded up.
 """
 
 

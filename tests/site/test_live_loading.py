@@ -146,7 +146,6 @@ def notebook(browser, trained, tmp_path):
     with serving(tmp_path) as origin:
         page = browser.new_page()
         page.goto(f"{origin}/index.html")
-        page.mouse.click(1, 1)  # as who runs a cell: the view comes later
         yield page
         page.close()
 

@@ -3,7 +3,7 @@
 import { make } from "../parts/dom.js";
 import { makeButton } from "./controls.js";
 import { followLinks } from "./fragment.js";
-import { forget, load, whenSeen } from "./weights.js";
+import { firstSign, forget, isFile, load, whenSeen } from "./weights.js";
 
 /**
  * What starts a loaded model in an element of its own, and tells when it has answered and how to end it.
@@ -32,6 +32,7 @@ export const makeStage = (el, alt) => {
   let stop = () => {};
   let leave = () => {};
   let newest = 0; // of what was asked for: only the last may start
+  const sign = firstSign();
 
   // Whether the model answers. Until it does, what is seen at first stays.
   /** @type {(begin: Begin, weights: string) => Promise<boolean>} */
@@ -51,6 +52,8 @@ export const makeStage = (el, alt) => {
   const open = async (checkpoint, begin, isLinked) => {
     const mine = ++newest;
     retry = () => open(checkpoint, begin, isLinked);
+    if (isFile(checkpoint) && !isLinked) await sign; // a model may be as heavy as all the rest of its page
+    if (mine !== newest) return;
     progress.textContent = "Loading the model …";
     const weights = await load(checkpoint).catch(() => null);
     if (mine !== newest) return;

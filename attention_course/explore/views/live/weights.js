@@ -4,36 +4,29 @@
 const pageLoaded = () =>
   new Promise((done) => (document.readyState === "complete" ? done(null) : addEventListener("load", done, { once: true })));
 
-// A reader who moves, touches, scrolls or presses something. A model may be as heavy as all the rest of its page.
-const SIGNS = ["pointermove", "pointerdown", "wheel", "scroll", "keydown", "focusin"];
-const firstSign = () =>
-  new Promise((done) => {
-    if (navigator.userActivation?.hasBeenActive) done(null); // whoever ran a cell to have it
-    for (const sign of SIGNS) addEventListener(sign, done, { once: true, capture: true, passive: true });
-  });
-
-/**
- * Acts once the element is near the window and its reader has given a sign.
- * @type {(element: Element, act: () => void) => () => void}
- */
+/** @type {(element: Element, act: () => void) => () => void} */
 export const whenSeen = (element, act) => {
-  let left = false;
-  const sign = firstSign();
   const observer = new IntersectionObserver(
-    async (entries) => {
+    (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      await sign;
-      if (!left) act();
+      act();
     },
     { rootMargin: "300px" },
   );
   observer.observe(element);
-  return () => {
-    left = true;
-    observer.disconnect();
-  };
+  return () => observer.disconnect();
 };
+
+// The first time that a reader moves, touches, scrolls or presses something. (What scrolls within the page, as the list
+// of pages does when the theme shows its place, tells the window nothing.)
+const SIGNS = ["pointermove", "pointerdown", "wheel", "scroll", "keydown", "focusin"];
+export const firstSign = () =>
+  new Promise((done) => {
+    for (const sign of SIGNS) addEventListener(sign, done, { once: true, passive: true });
+  });
+
+export const isFile = (/** @type {string} */ checkpoint) => checkpoint.endsWith(".js");
 
 /** @type {(address: string) => Promise<unknown>} */
 const addScript = (address) =>
@@ -62,7 +55,7 @@ export const forget = (checkpoint) => {
 // A page opened from a folder may fetch nothing, but load scripts: the file is one, which keeps the weights by its name.
 /** @type {(checkpoint: string) => Promise<string>} */
 export const load = async (checkpoint) => {
-  if (!checkpoint.endsWith(".js")) return checkpoint;
+  if (!isFile(checkpoint)) return checkpoint;
   await pageLoaded();
   const name = nameIn(checkpoint);
   if (!globalThis.courseModels?.[name]) await addScript(checkpoint);
