@@ -53,11 +53,12 @@ class Report(list):
             lines.append(f"{kind} {finding.name}: {finding.sentence}")
             lines += [f"  shown by {finding.shown}", f"  explained in chapters/{finding.lesson}"]
         if len(self.wrong) > 1:
-            lines.append("what is found besides the first may follow from it")
+            lines.append("what is found besides the first may follow from it: mend that, and ask again")
         lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
         if not self.wrong:
             n_asked = len(QUESTIONS) - len(self.unasked)
-            lines.append(f"{n_asked} questions found nothing wrong (few tokens, one mask at a time)")
+            lines.append(f"{n_asked} questions found nothing wrong, as far as they apply")
+            lines.append("(few tokens, one mask at a time; causal=True asks whether it hides the future)")
         return "\n".join(lines)
 
 

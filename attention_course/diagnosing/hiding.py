@@ -17,11 +17,12 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
         if works is not None:
             told = known.told.mask_means
             if told is not None and "added" not in works.form.meaning and works.form.hides != (told == "hide"):
-                sentence = f"{argument} takes {works.form.meaning}, and was told to {told} where it is true"
+                sentence = f"{argument} takes {works.form.meaning}, and True was said to {told}"
                 return Finding("mask_inverted", sentence)
             continue
         if not ran:
             continue
+        hides = known.told.mask_means == "hide"
         if not any(tried.moved for tried in ran):
             return Finding("mask_no_effect", f"{argument} was given in {len(ran)} forms, and moves no output")
         moving = [tried for tried in ran if tried.moved]
@@ -29,9 +30,8 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
         laid = {tried.form: _laid(known.subject, tried.form, square) for tried in moving}
         axes = {form: axis for form, axis in laid.items() if axis not in (None, KEYS)}
         if KEYS not in laid.values() and axes:
-            form, axis = next(iter(axes.items()))
-            return Finding("mask_axis", f"{argument}, as {form.meaning} of {form.shape}: {axis}")
-        hides = known.told.mask_means == "hide"
+            form = min(axes, key=lambda form: form.hides != hides)
+            return Finding("mask_axis", f"{argument}, of {form.shape}: {axes[form]}")
         tried = min(moving, key=lambda each: (laid[each.form] != KEYS, each.form.hides != hides))
         tried = try_form(known.subject, tried.form, sizes, influence(known.subject, sizes)) or tried
         left, hidden = ((tried.influence & ~tried.may).sum(), (~tried.may).sum())
@@ -51,6 +51,8 @@ def _laid(subject: Subject, form: Form, sizes: Sizes) -> str | None:
     try:
         before, after = (subject(tokens, **form.build(may, subject.dtype)) for may in (everything, without))
     except Exception:  # whatever somebody's code may raise
+        return None
+    if not before.isfinite().all():  # it hides everything: another meaning is its own
         return None
     moved = subject.moved(after - before, before).any(-1).any(1)  # (batch, n_queries)
     if form.by_sequence and moved[1:].any():

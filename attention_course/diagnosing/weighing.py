@@ -1,5 +1,6 @@
 """Questions about weights and heads: each returns what is wrong, or `None`."""
 
+from itertools import cycle
 from typing import Any
 
 import torch
@@ -145,14 +146,20 @@ def ask_heads(known: Knowledge, sizes: Sizes) -> Finding | None:
     place = min(1, sizes.n_queries - 1)
     if subject.kind == "self" and not _tokens_meet(subject, sizes):
         return Finding("heads_cut", "no two tokens are compared, and who has a say in whom follows no order")
-    for what, found in (("cut", _rows_cut), ("joined", _rows_joined)):
-        rows = found(subject, sizes, place)
-        if rows is not None and rows != [place]:
-            told = ", ".join(str(row + 1) for row in rows) or "none"
-            end = "rows of a head" if what == "cut" else "outputs"
-            whose = "the token" if what == "cut" else "the blend of query"
-            return Finding("heads_cut", f"heads are {what} so that {whose} {place + 1} reaches these {end}: {told}")
+    for part, rows in (_rows_cut(subject, sizes, place) or {}).items():
+        if rows != [place]:
+            reaches = f"token {place + 1}, counted from 1, reaches these rows of a head: {_listed(rows)}"
+            return Finding("heads_cut", f"heads of the {part} are cut so that {reaches}")
+    rows = _rows_joined(subject, sizes, place)
+    if rows is not None and rows != [place]:
+        reaches = f"the blend of query {place + 1}, counted from 1, reaches these outputs: {_listed(rows)}"
+        return Finding("heads_cut", f"heads are joined so that {reaches}")
     return None
+
+
+def _listed(rows: list[int]) -> str:
+    """Rows as people count them."""
+    return ", ".join(str(row + 1) for row in rows) or "none"
 
 
 @torch.no_grad()
@@ -168,8 +175,8 @@ def _tokens_meet(subject: Subject, sizes: Sizes) -> bool:
     return bool(watch.scores)
 
 
-def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
-    """Which rows of values, queries or keys change in some head where one token does, if heads differ in that.
+def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> dict[str, list[int]] | None:
+    """Which rows of values, queries and keys change in some head where one token does, if heads differ in that.
 
     Where they do not, tokens were mixed before the heads were cut, as by a convolution. Factors of scores that no token
     changes stand for positions.
@@ -185,10 +192,13 @@ def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:
             subject.raw(changed[:1] * 3 if subject.kind == "self" else changed)
         if not watch.blends:
             return None
-        compared = [rows for left, right in watch.scores for rows in (left, right.mT)]
-        seen.append([watch.blends[-1][1], *compared])
+        seen.append([watch.blends[-1][1], *(rows for left, right in watch.scores for rows in (left, right.mT))])
     values, *compared = (_rows_moved(subject, *pair, place) for pair in zip(*seen, strict=True))
-    return next((rows for rows in [values, *filter(None, compared)] if rows != [place]), [place])
+    found = {"values": values}
+    for part, rows in zip(cycle(("queries", "keys")), compared, strict=False):
+        if rows and found.get(part, [place]) == [place]:
+            found[part] = rows
+    return found
 
 
 def _rows_moved(subject: Subject, before: Tensor, after: Tensor, place: int) -> list[int]:

@@ -116,7 +116,7 @@ def test_a_mask_is_inverted_only_where_the_other_sense_was_told(hides, meant):
 
 
 def test_a_report_says_what_it_rests_on():
-    assert str(diagnose(plain)).endswith("17 questions found nothing wrong (few tokens, one mask at a time)")
+    assert "\n17 questions found nothing wrong, as far as they apply\n" in str(diagnose(plain))
     first, *others = str(diagnose(Layer(fill=-1.0))).splitlines()
     assert first.startswith("it seems to take one sequence") and others[0].startswith("WRONG hidden_keys: mask, as")
     assert others[1:] == [
@@ -207,7 +207,27 @@ class OneCutByView(Layer):
 
 @pytest.mark.parametrize("which", range(3), ids=["queries", "keys", "values"])
 def test_a_wrong_cut_of_one_is_found(which):
-    assert diagnose(OneCutByView(which)).wrong[0].name == "heads_cut"
+    first = diagnose(OneCutByView(which)).wrong[0]
+    assert first.name == "heads_cut"
+    assert first.sentence.startswith(f"heads of the {['queries', 'keys', 'values'][which]} are cut")
+
+
+class HidesRows(Layer):
+    """True hides, along the wrong axis, and for good."""
+
+    def forward(self, x, mask=None):
+        query, key, value = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        scores = query @ key.mT / 8**0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask[:, None, :, None], -torch.inf)
+        return self.out((scores.softmax(-1) @ value).transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize("meant", [None, "hide"])
+def test_a_mask_along_the_wrong_axis_is_told_without_a_sense_that_nobody_gave_it(meant):
+    first = diagnose(HidesRows(), mask_means=meant).wrong[0]
+    expected = "mask, of (batch, n_keys): it hides queries (rows) in place of keys (columns)"
+    assert (first.name, first.sentence) == ("mask_axis", expected)
 
 
 class CutByView(Layer):
@@ -225,7 +245,7 @@ def by_sign(query, key, value):
 
 
 def test_a_wrong_cut_is_told_from_a_wrong_join():
-    assert [finding.sentence[:13] for finding in diagnose(CutByView()).wrong[:1]] == ["heads are cut"]
+    assert [finding.sentence[:30] for finding in diagnose(CutByView()).wrong[:1]] == ["heads of the values are cut so"]
 
 
 def test_a_gradient_of_zeros_is_no_gradient():

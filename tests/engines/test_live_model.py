@@ -44,6 +44,7 @@ def test_the_live_model_is_pytorchs(engine, tmp_path):
     write_pages(tmp_path, [explore_model(model, vocabulary, "The for", alt="A model.")])
     with recording(tmp_path) as origin:
         engine.open(f"{origin}/light.html")
+        engine.click("h1")  # the model loads at the reader's first sign
         wait_for(engine, f"!!document.querySelector('.course-live') && !!{VIEW}")
         for text, masked in (
             ("The for", True),

@@ -28,6 +28,7 @@ def test_the_live_translator_is_pytorchs(engine, tmp_path):
     write_pages(tmp_path, [explore_model(model, VOCABULARY, "a cat.", alt="A translator.", limit=LIMIT)])
     with recording(tmp_path) as origin:
         engine.open(f"{origin}/light.html")
+        engine.click("h1")  # the model loads at the reader's first sign
         wait_for(engine, f"!!document.querySelector('.course-live') && !!{VIEW}")
         for text in ("the black cat sees a dog.", "bee"):
             engine.evaluate(TYPE.format(text=text))
