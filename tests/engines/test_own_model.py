@@ -4,7 +4,6 @@ import numpy as np
 import torch
 from explorer_pages import write_pages
 from recording import recording
-
 from test_live_model import wait_for
 
 from attention_course.explore import explore_attention
