@@ -21,7 +21,7 @@ def told(exercise, name, answer):
 def turned(chapter, request):
     """A function: each exercise of the chapter with one of its variants, another for each; or with all of them.
 
-    All take a quarter of an hour: `pytest tests/classroom/test_variants.py --every-variant`.
+    All take minutes: `pytest tests/classroom/test_variants.py --every-variant`.
     """
 
     def turned(start):

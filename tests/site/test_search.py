@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from serving import BOOK, STRICT, serving
 from small_book import build, make_book, write_cells
 from visits import SITE, WIDTHS, run_axe
@@ -85,6 +86,17 @@ def test_questions_as_typed_have_the_answering_heading_first(browser, site, orig
             if answer not in results(page)[:rank]:
                 misses.append((words, results(page)[:3]))
     assert misses == []
+
+
+def test_a_recipes_title_as_typed_has_the_recipe_first(browser, site, origin):
+    text = (site / "chapters" / "recipes.html").read_text(encoding="utf-8")
+    found = BeautifulSoup(text, "html.parser").select("article section section section")
+    titles = {recipe["id"]: recipe.h3.get_text().rstrip("#") for recipe in found}
+    assert len(titles) >= 20
+    with opened(browser, f"{origin}/search.html") as page:
+        for place, title in titles.items():
+            type_words(page, title)
+            assert results(page)[:1] == [f"chapters/recipes.html#{place}"], title
 
 
 def test_every_place_is_there(site):
