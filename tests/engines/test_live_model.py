@@ -1,12 +1,10 @@
 """The live model computes in Firefox and in WebKit what PyTorch computes."""
 
-import time
-
 import numpy as np
 import torch
 from explorer_pages import write_pages
 from recording import recording
-from selenium.common.exceptions import WebDriverException
+from waiting import click_until, wait_for
 
 from attention_course.checkpoints import load_character_model
 from attention_course.explore import explore_model
@@ -15,25 +13,6 @@ VIEW = "document.querySelector('.course-live').explorer"
 TYPE = """(() => {{ const area = document.querySelector('.course-live textarea'); area.value = {text!r};
   area.dispatchEvent(new Event('input', {{ bubbles: true }})); return true; }})()"""
 OPEN = "document.querySelectorAll('.course-live details').forEach((box) => { box.open = true; })"
-PATIENCE = 20  # seconds
-
-
-def wait_for(engine, expression: str) -> None:
-    """Until an expression is true in the page."""
-    end = time.monotonic() + PATIENCE
-    while not holds(engine, expression):
-        assert time.monotonic() < end, f"never {expression}"
-        time.sleep(0.05)
-
-
-def holds(engine, expression: str) -> bool:
-    """Whether an expression is true in the page, as far as is known: WebKit's driver loses an answer now and then."""
-    try:
-        return engine.evaluate(expression)
-    except WebDriverException as error:
-        if "Could not parse script result" not in str(error):
-            raise
-        return False
 
 
 @torch.no_grad()
@@ -66,8 +45,7 @@ def test_the_live_model_is_pytorchs(engine, tmp_path):
             np.testing.assert_allclose(shown, logits.flatten(), rtol=0, atol=1e-4 * logits.abs().max().item())
             np.testing.assert_allclose(engine.evaluate(f"{VIEW}.weights"), weights[-1][0], rtol=0, atol=1e-4)
         said = "document.querySelector('.course-live-status').textContent"
-        engine.click(".course-live-share button", 0)
-        wait_for(engine, f"{said} === 'Link copied.' || document.activeElement.value.includes('#live=x+%3D+7')")
-        engine.click(".course-live-share button", 1)
-        wait_for(engine, f"{said} === 'Picture saved.'")
+        copied = f"{said} === 'Link copied.' || document.activeElement.value.includes('#live=x+%3D+7')"
+        click_until(engine, ".course-live-share button", 0, copied)
+        click_until(engine, ".course-live-share button", 1, f"{said} === 'Picture saved.'")
         assert engine.evaluate("window.courseErrors") == []

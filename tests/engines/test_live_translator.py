@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from explorer_pages import write_pages
 from recording import recording
-from test_live_model import wait_for
+from waiting import click_until, wait_for
 
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
@@ -35,8 +35,8 @@ def test_the_live_translator_is_pytorchs(engine, tmp_path):
             source = torch.tensor([[VOCABULARY.index(word) for word in text.replace(".", " .").split()]])
             written = model.generate(source, LIMIT)
             assert_shown(engine, model, source, written)
-        engine.click(".course-live-instead button", 5)
-        wait_for(engine, f"{VIEW}.state.forced.length === 1 && !{VIEW}.state.writing")
+        rewritten = f"{VIEW}.state.forced.length === 1 && !{VIEW}.state.writing"
+        click_until(engine, ".course-live-instead button", 5, rewritten)
         forced = torch.tensor([engine.evaluate(f"{VIEW}.state.written")])
         assert (forced[:, 0] == written[:, 0]).all() and forced[0, 1] != written[0, 1]
         assert_shown(engine, model, source, forced)

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from explorer_pages import write_pages
 from recording import recording
-from test_live_model import wait_for
+from waiting import click_until
 
 from attention_course.explore import explore_attention
 
@@ -18,8 +18,7 @@ def test_what_is_shown_is_what_was_handed_over(engine, tmp_path):
     with recording(tmp_path) as origin:
         engine.open(f"{origin}/light.html")
         np.testing.assert_allclose(engine.evaluate(f"{VIEW}.explorer.weights"), weights.flatten(0, 1), atol=1 / 8000)
-        engine.click(".course-explorer-grid canvas", 4)
-        wait_for(engine, f"{VIEW}.explorer.weights.length === 1")
+        click_until(engine, ".course-explorer-grid canvas", 4, f"{VIEW}.explorer.weights.length === 1")
         np.testing.assert_allclose(engine.evaluate(f"{VIEW}.explorer.weights"), weights[1, 1:2], atol=1 / 8000)
         assert engine.evaluate(f"{VIEW}.explorer.picture().toDataURL().length") > 5000
         assert engine.evaluate("window.courseErrors") == []

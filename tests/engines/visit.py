@@ -50,6 +50,10 @@ class Visit:
     unread_formulas: list[str]
     fonts: list[str]
 
+    def dead(self) -> list[str]:
+        """All that did not answer a key or a click."""
+        return self.dead_sliders + self.dead_buttons + self.dead_folds + self.dead_checks + self.dead_words
+
 
 def look_at(engine) -> Visit:
     """Do everything on the page that is open."""
