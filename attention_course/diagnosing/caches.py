@@ -95,13 +95,13 @@ def ask_cache(known: Knowledge, sizes: Sizes) -> Finding | None:
     steps = in_pieces(subject, options, text, list(range(1, n)))
     if steps is None:
         return None
+    known.cached = True
     if _differ(subject, steps, whole):
         if _restarts(subject, options, text):
             return Finding("positions_restart", "with a cache, a new token is turned as if it stood at the first place")
         share = (steps[:, :, -1] - whole[:, :, -1]).abs().max() / whole.abs().max()
         sentence = f"fed one by one, the last of {n} tokens gets another output, off by {share:.0%}"
         return Finding("cache", sentence + _rewrites(subject, options, text))
-    known.cached = True
     causal = not subject.moved((whole - steps)[:, :, :-1], whole).any()
     chunks = in_pieces(subject, options, text, [n - 2])
     if causal and chunks is not None and subject.moved(chunks - whole, whole).any():

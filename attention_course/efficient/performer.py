@@ -1,7 +1,8 @@
 r"""Performer: positive random features whose products are, on average, softmax attention's exponentials.
 
-.. math:: e^{q \cdot k} = \mathbb{E}_\omega\!\left[e^{\omega \cdot q - |q|^2/2}\; e^{\omega \cdot k - |k|^2/2}\right],
-          \quad \omega \sim \mathcal{N}(0, I)
+.. math:: e^{q \cdot k} = \mathbb{E}_\omega\left[\phi_\omega(q)\, \phi_\omega(k)\right]
+
+.. math:: \phi_\omega(x) = e^{\omega \cdot x - |x|^2/2}, \quad \omega \sim \mathcal{N}(0, I)
 
 Choromanski et al. 2020, arXiv:2009.14794 (FAVOR+). With m features the error falls like `1 / sqrt(m)`, and grows
 exponentially with the lengths of queries and keys.
