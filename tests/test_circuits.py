@@ -25,9 +25,10 @@ def test_sequences_repeat_and_hold_no_symbol_twice_in_a_period():
     assert symbols.unique().tolist() == list(range(N_SYMBOLS))
 
 
-def test_a_period_longer_than_the_vocabulary_is_refused():
-    with pytest.raises(ValueError, match=r"period must lie in 1..8 \(n_symbols\), got 9"):
-        circuits.repeated_sequences(1, N_SYMBOLS, 9, LENGTH, torch.Generator())
+@pytest.mark.parametrize("period", [0, 9])
+def test_a_period_without_symbols_or_longer_than_the_vocabulary_is_refused(period):
+    with pytest.raises(ValueError, match=rf"period must lie in 1..8 \(n_symbols\), got {period}"):
+        circuits.repeated_sequences(1, N_SYMBOLS, period, LENGTH, torch.Generator())
 
 
 def test_each_score_is_1_for_the_head_it_looks_for_and_0_for_another():

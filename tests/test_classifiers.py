@@ -5,6 +5,7 @@ from torch import nn
 
 from attention_course.classifiers import AttentionPooling, Classifier, FirstTokenPooling, MeanPooling
 from attention_course.embeddings import ImagePatches
+from attention_course.positions import SinusoidalPositions
 
 LENGTHS = torch.tensor([6, 4, 1])
 MASK = torch.arange(6) < LENGTHS[:, None]
@@ -66,6 +67,19 @@ def test_without_positions_order_does_not_matter(pooling):
     symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
     shuffled = symbols[:, torch.randperm(6, generator=torch.Generator().manual_seed(2))]
     torch.testing.assert_close(classifier(pooling)(symbols)[0], classifier(pooling)(shuffled)[0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@torch.no_grad()
+def test_positions_are_added_to_the_tokens(pooling):
+    plain = classifier(pooling)
+    positions = SinusoidalPositions(16)
+    torch.manual_seed(0)
+    placed = Classifier(nn.Embedding(11, 16), 3, 16, 2, 2, pooling=pooling, positions=positions).eval()
+    symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
+    plain.embed, embed = nn.Identity(), placed.embed
+    torch.testing.assert_close(placed(symbols)[0], plain(positions(embed(symbols)))[0])
+    assert not torch.allclose(placed(symbols)[0], plain(embed(symbols))[0], atol=1e-3)
 
 
 @torch.no_grad()

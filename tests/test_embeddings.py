@@ -14,13 +14,19 @@ def test_patches_are_squares_of_the_image_row_by_row():
     torch.testing.assert_close(tokens, torch.stack(squares, dim=1))
 
 
-def test_each_feature_moves_its_own_token_along_one_direction():
+def test_a_feature_is_its_number_times_a_direction_plus_a_place():
     torch.manual_seed(0)
     embed = FeatureTokens(3, 8)
-    at_zero, at_one, at_two = embed(torch.tensor([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]]))
-    torch.testing.assert_close(at_zero, embed.place)
-    torch.testing.assert_close(at_two - at_zero, 2 * (at_one - at_zero))
-    assert torch.equal(at_one[1:], at_zero[1:]) and not torch.equal(at_one[0], at_zero[0])
+    features = torch.randn(2, 3)
+    expected = torch.einsum("bf,fd->bfd", features, embed.direction) + embed.place
+    torch.testing.assert_close(embed(features), expected)
+
+
+def test_directions_and_places_begin_with_lengths_of_about_one():
+    torch.manual_seed(0)
+    embed = FeatureTokens(50, 64)
+    for vectors in (embed.direction, embed.place):
+        assert (vectors.norm(dim=-1) - 1).abs().max() < 0.5
 
 
 @pytest.mark.parametrize(
