@@ -124,6 +124,7 @@ def refusals() -> dict:
     causal, full = RingAttention(causal=True), RingAttention()
     return {
         "shapes": message(ValueError, lambda: full(longer, longer, longer)),
+        "keys": message(ValueError, lambda: full(tokens, longer, longer)),
         "odd": message(ValueError, partial(causal, *[tokens[:, :, :7]] * 3)),
         "mask": message(ValueError, lambda: full(tokens, tokens, tokens, causal_mask(8))),
         "weights": message(ValueError, lambda: full(tokens, tokens, tokens, need_weights=True)),

@@ -89,6 +89,7 @@ def test_every_process_refuses_what_any_of_them_cannot_do(reports):
     for report in reports:
         said = report["refusals"]
         assert said["shapes"].startswith("query must have one shape on all processes, got [(1, 2, 8, 4), (1, 2, 10, 4)")
+        assert said["keys"].startswith("key must have one shape on all processes, got [(1, 2, 8, 4), (1, 2, 10, 4)")
         assert said["odd"].startswith("query must have as many tokens as key, and an even number")
         assert said["mask"].startswith("mask must be None")
         assert said["weights"].startswith("need_weights must be False")

@@ -82,6 +82,7 @@ def test_masks_hide_keys(layer):
             "key must have shape",
             lambda: AdditiveAttention(4, 4, 8)(torch.ones(2, 4), torch.ones(2, 3), torch.ones(2, 4)),
         ),
+        ("query must have shape", lambda: AdditiveAttention(4, 4, 8)(torch.ones(4), torch.ones(2, 4), torch.ones(2, 4))),
         ("same n_keys", lambda: AdditiveAttention(4, 4, 8)(torch.ones(2, 4), torch.ones(2, 4), torch.ones(3, 4))),
         ("leading", lambda: LuongAttention(4, 4)(torch.ones(2, 2, 4), torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
     ],
@@ -89,6 +90,11 @@ def test_masks_hide_keys(layer):
 def test_bad_input_is_named(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_additive_scores_have_no_bias():
+    """A softmax would not see one."""
+    assert sum(parameter.numel() for parameter in AdditiveAttention(5, 7, 8).parameters()) == 8 * 5 + 8 * 7 + 8
 
 
 @pytest.mark.parametrize("layer", ["additive", "dot", "general", "concat"])

@@ -20,6 +20,16 @@ def test_buckets_are_those_of_transformers(bidirectional, n_buckets, max_distanc
         assert ours.unique().tolist() == list(range(n_buckets))
 
 
+def test_the_numbers_of_t5_are_the_defaults():
+    offset = torch.arange(-300, 301)
+    assert torch.equal(t5_bucket(offset), TheirT5Attention._relative_position_bucket(offset))
+    torch.manual_seed(0)
+    default, told = T5Attention(2), T5Attention(2, n_buckets=32, max_distance=128, bidirectional=True)
+    told.load_state_dict(default.state_dict())
+    query, key, value = torch.randn(1, 2, 1, 4), torch.randn(1, 2, 300, 4), torch.randn(1, 2, 300, 4)
+    assert torch.equal(default(query, key, value)[0], told(query, key, value)[0])
+
+
 def test_the_bias_of_each_pair_is_the_number_of_its_bucket():
     torch.manual_seed(0)
     attention = T5Attention(2, n_buckets=8, max_distance=16)

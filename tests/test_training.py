@@ -46,6 +46,17 @@ def test_a_last_incomplete_stretch_is_recorded():
     assert [record["step"] for record in history] == [0, 10, 20, 25]
 
 
+def test_each_step_is_one_update_in_training_mode():
+    model, modes = nn.Linear(1, 1).eval(), []
+
+    def loss(model, batch):
+        modes.append(model.training)
+        return model.weight.square().sum()
+
+    training.train(model, lambda: None, loss, steps=7, peak_lr=0.1, every=3)
+    assert modes[1:] == [True] * 7  # after the one for the first record
+
+
 @pytest.mark.parametrize(("name", "number"), [("steps", 0), ("steps", -3), ("every", 0), ("every", 2.5)])
 def test_without_steps_nothing_is_trained(name, number):
     model = nn.Linear(1, 1)

@@ -109,7 +109,8 @@ def test_stacks_end_with_a_norm_only_where_blocks_begin_with_one():
     for norm_first, kind in ((True, nn.LayerNorm), (False, nn.Identity)):
         stack = Encoder(16, 4, 2, norm_first=norm_first)
         assert isinstance(stack.norm, kind) and isinstance(Decoder(16, 4, 2, norm_first=norm_first).norm, kind)
-        output, _ = stack(tokens)
+        output, weights = stack(tokens)
+        assert weights is None
         torch.testing.assert_close(output.mean(-1), torch.zeros(2, 5), atol=1e-5, rtol=0)
 
 
@@ -126,7 +127,15 @@ def test_dropout_acts_on_what_layers_add_and_only_in_training():
     assert shares == pytest.approx({0.0: 0.25, 2.0: 0.5, 4.0: 0.25}, abs=0.03)
 
 
+@pytest.mark.parametrize("block", [Block, DecoderBlock])
+def test_a_block_drops_as_much_as_it_is_told_and_nothing_by_default(block):
+    assert (block(16, 4).dropout.p, block(16, 4, dropout=0.3).dropout.p) == (0, 0.3)
+    with pytest.raises(ValueError, match=r"dropout must .*got 1.5"):
+        block(16, 4, dropout=1.5)
+
+
 @pytest.mark.parametrize("stack", [Encoder, Decoder])
 def test_each_block_gets_its_own_copy_of_a_mechanism(stack):
     blocks = stack(16, 4, 2, attention=ShawAttention(4, 3)).blocks
+    assert all(isinstance(block.attention.attention, ShawAttention) for block in blocks)
     assert blocks[0].attention.attention is not blocks[1].attention.attention
