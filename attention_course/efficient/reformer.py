@@ -9,6 +9,8 @@ proportion to the sums of exponentials that each has seen; a pair that meets in 
 Nothing is read from the future where `causal`, but what is seen depends on it: later tokens move the edges of chunks,
 so that a token may lose an earlier one that it would have seen without them. The outputs of a causal language model on
 hashing attention are therefore not quite what they would be if it wrote token by token.
+(The paper also hides other buckets: then nothing is lost until a bucket is longer than a chunk. Here tokens of two
+buckets that meet in a chunk may see each other.)
 """
 
 import torch
