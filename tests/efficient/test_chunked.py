@@ -34,6 +34,12 @@ def test_four_times_the_keys_take_no_more_memory_for_weights():
     assert long < 1.3 * short
 
 
+def test_a_mask_for_other_queries_is_named_before_it_is_cut():
+    query, key, value = random(3, 1, 2, 6, 4)
+    with pytest.raises(ValueError, match=r"^mask must broadcast.*got \(4, 6\)"):
+        chunked_attention(query, key, value, torch.ones(4, 6, dtype=torch.bool), chunk_size=2)
+
+
 @pytest.mark.parametrize(("n_queries", "n_keys"), [(0, 3), (3, 0), (0, 0)])
 def test_empty_sequences_give_empty_results_and_zeros(n_queries, n_keys):
     tokens = [random(2, 3, n, 4) for n in (n_queries, n_keys, n_keys)]
