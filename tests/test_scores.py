@@ -82,7 +82,10 @@ def test_masks_hide_keys(layer):
             "key must have shape",
             lambda: AdditiveAttention(4, 4, 8)(torch.ones(2, 4), torch.ones(2, 3), torch.ones(2, 4)),
         ),
-        ("query must have shape", lambda: AdditiveAttention(4, 4, 8)(torch.ones(4), torch.ones(2, 4), torch.ones(2, 4))),
+        (
+            "query must have shape",
+            lambda: AdditiveAttention(4, 4, 8)(torch.ones(4), torch.ones(2, 4), torch.ones(2, 4)),
+        ),
         ("same n_keys", lambda: AdditiveAttention(4, 4, 8)(torch.ones(2, 4), torch.ones(2, 4), torch.ones(3, 4))),
         ("leading", lambda: LuongAttention(4, 4)(torch.ones(2, 2, 4), torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
     ],
