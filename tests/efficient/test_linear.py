@@ -102,3 +102,13 @@ def test_where_nothing_is_seen_there_are_zeros_and_gradients_of_zero(causal):
     gradients = torch.autograd.grad(output.sum(), tokens)
     for result in (output, *gradients):
         assert (result[1] == 0).all() and result[0].abs().max() > 0
+
+
+def test_a_mask_of_whole_sequences_hides_them_over_several_tiles():
+    """One number stands for all keys of a sequence, however many tiles they take."""
+    torch.manual_seed(0)
+    tokens = torch.randn(3, 2, 2, 1100, 4)
+    mask = torch.tensor([True, False])[:, None, None, None]
+    output, _ = LinearAttention()(*tokens, mask)
+    torch.testing.assert_close(output[:1], LinearAttention()(*tokens[:, :1])[0])
+    assert not output[1].any()
