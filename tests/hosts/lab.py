@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 from environments import overlay, run
-from playwright.sync_api import Error, Locator, Page, TimeoutError, expect
+from playwright.sync_api import Dialog, Error, Locator, Page, TimeoutError, expect
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60_000  # milliseconds; a cold kernel imports torch from a cold disk
@@ -165,6 +165,21 @@ def wake_kernel(page: Page) -> None:
     raise AssertionError("the kernel does not run the notebook's first cell")
 
 
+def watch(page: Page) -> None:
+    """Note in `page.alarms` what goes wrong unseen; a notebook with unsaved changes may be left."""
+    page.alarms = []
+
+    def answer(dialog: Dialog) -> None:
+        if dialog.type == "beforeunload":
+            dialog.accept()
+            return
+        page.alarms.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("dialog", answer)
+    page.on("pageerror", lambda error: page.alarms.append(f"uncaught: {error}"))
+
+
 def go_to(page: Page, address: str) -> None:
     """Open an address; again where a JupyterLab that was still loading went elsewhere meanwhile, as it may twice."""
     for _ in range(2):
@@ -180,7 +195,7 @@ def open_and_run(page: Page, address: str, n_explorers: int) -> None:
     go_to(page, address)
     try:
         run_all_cells(page, n_explorers)
-    except AssertionError:
+    except (AssertionError, TimeoutError):
         go_to(page, address)
         run_all_cells(page, n_explorers)
 

@@ -62,9 +62,7 @@ def page(request, browser, tmp_path_factory):
     with lab.running_lab(folder, host) as address:
         # High enough for the whole notebook: JupyterLab takes apart the cells that are out of sight.
         page = browser.new_page(viewport={"width": 1280, "height": 6000}, reduced_motion="no-preference")
-        page.alarms = []
-        page.on("dialog", lambda dialog: (page.alarms.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("pageerror", lambda error: page.alarms.append(f"uncaught: {error}"))
+        lab.watch(page)
         lab.open_and_run(page, address, N_EXPLORERS)
         yield page
         page.close()
