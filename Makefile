@@ -12,6 +12,8 @@ export CHROMIUM
 STAGES := site test-claims test-lint test-package test-notebooks test-chapters test-site test-engines test-hosts
 # Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
+# A driver or a front end may lose an event: what fails in a browser is tried once more, and named at the end.
+IN_BROWSERS := --reruns=1 -rR
 PACKAGE_TESTS := --dist=loadscope tests $(addprefix --ignore=tests/,notebooks build site engines hosts)
 
 # What the tests need besides: the environment of a Colab notebook, and two JupyterLabs.
@@ -64,12 +66,13 @@ serve: site ## build the site and serve it on this machine (PORT=8000)
 offline: site ## build the site and pack it into one file, to be read from a folder without a network
 	@$(BIN)/python tools/offline.py
 
+# The two that ask apt come one after the other: it lets only one in at a time.
 install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser engines ## install all that make test needs
 
 test: ## prove everything: the notebooks, the package, the site in real browsers
 	@failed=0; for stage in install $(STAGES); do \
 	  printf '\n== %s\n' "$$stage"; start=$$(date +%s); verdict=passed; \
-	  $(MAKE) --no-print-directory $$stage || { verdict=FAILED; failed=1; }; \
+	  $(MAKE) --no-print-directory $$([ $$stage != install ] || echo -j2) $$stage || { verdict=FAILED; failed=1; }; \
 	  end=$$(date +%s); report="$$report$$verdict $$stage $$((end - start))\n"; \
 	done; echo; printf "$$report" | awk '\
 	  { printf "%s  %-15s %5.1f min\n", $$1, $$2, $$3 / 60; if ($$2 != "install") total += $$3 } \
@@ -122,14 +125,14 @@ test-chapters:
 	@$(PYTEST) --dist=loadscope tests/notebooks tests/build
 
 test-site:
-	@$(PYTEST) --dist=loadgroup --no-loadscope-reorder tests/site
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup --no-loadscope-reorder tests/site
 
 # What moves, in Firefox and in WebKit: each engine is one worker.
 test-engines: $(PUPPETEER)/.installed
-	@$(PYTEST) --dist=loadgroup tests/engines
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/engines
 
 test-hosts:
-	@$(PYTEST) --dist=loadgroup tests/hosts
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/hosts
 
 browser:
 	@if command -v "$(CHROMIUM)" >/dev/null; then exit 0; fi; \
@@ -142,7 +145,7 @@ browser:
 	  echo "The site is tested in Chromium, which was not found and could not be installed."; \
 	  echo "Install it, or name one: make test CHROMIUM=/path/to/chromium"; exit 1; }
 
-engines: $(PUPPETEER)/.installed
+engines: $(PUPPETEER)/.installed | browser
 	@missing=; has() { command -v "$$1" >/dev/null; }; \
 	has firefox-esr || has firefox || missing="$$missing firefox-esr"; \
 	has WebKitWebDriver || missing="$$missing webkit2gtk-driver"; \
