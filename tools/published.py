@@ -91,8 +91,10 @@ def named(url, site):
     if pages := re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", url):
         host = f"{pages[1].lower()}.github.io"
         site = site or (f"https://{host}" if pages[2].lower() == host else f"https://{host}/{pages[2]}")
-    if not site.startswith("https://"):
+    if not site:
         sys.exit(f"Say also where its site is: make url URL={url} SITE=https://...")
+    if not site.startswith("https://"):
+        sys.exit(f"The site's address begins with https://: make url URL={url} SITE=https://..., not SITE={site}")
     return {"url": url, "baseurl": site.rstrip("/")}
 
 

@@ -179,7 +179,8 @@ def test_a_version_is_named_everywhere(unnamed):
         (["URL="], "make url URL=https://"),
         (["URL=example.org/group/course"], "make url URL=https://"),
         (["URL=https://example.org/group/course.git"], "make url URL=https://"),
-        (["URL=https://example.org/group/course"], "SITE=https://"),
+        (["URL=https://example.org/group/course"], "Say also where its site is"),
+        (["URL=https://github.com/group/course", "SITE=http://here/site"], "not SITE=http://here/site"),
     ],
 )
 def test_an_address_that_would_not_do_is_refused(unnamed, arguments, told):
