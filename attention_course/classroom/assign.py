@@ -196,11 +196,14 @@ def _summary(assignment, out):
         f"{task.exercise:{width}}  {task.points:>4g}  {task.variant or 'as published'}" for task in assignment.tasks
     ]
     total = sum(task.points for task in assignment.tasks)
-    plain = sum(task.points for task in assignment.tasks if task.variant is None)
+    plain, pasted = (
+        sum(task.points for task in assignment.tasks if task.variant in passes) for passes in ([None], [None, WEAK])
+    )
     return "\n".join(
         [
             *lines,
-            f"Of {total:g} points the published solutions earn {plain:g}.",
+            f"Of {total:g} points the published solutions earn {plain:g}; with their bodies below the handed-out def, "
+            f"{pasted:g}.",
             f"Hand out {out / 'students'}; keep {out / 'instructor'}.",
         ]
     )

@@ -123,7 +123,9 @@ def _feedback(assignment, result, row):
         if _lesson(task) in missing:
             continue
         entry = result["tasks"][task.exercise]
-        lines += ["", f"## {task.exercise}: {entry['status']}", "", *_quoted(entry["message"])]
+        points = task.points if entry["status"] == "passed" else 0
+        heading = f"## {task.exercise}: {entry['status']}, {points:g} of {task.points:g}"
+        lines += ["", heading, "", *_quoted(entry["message"])]
     return "\n".join(lines) + "\n"
 
 
