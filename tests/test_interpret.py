@@ -113,6 +113,11 @@ def test_gradient_times_input_is_exact_for_a_linear_answer():
     torch.testing.assert_close(scores.sum(1), linear(X) - linear(0 * X))
 
 
+def test_scores_of_an_input_that_learns_are_numbers_apart_from_its_graph():
+    x = X.clone().requires_grad_()
+    assert not interpret.gradient_times_input(linear, x).requires_grad
+
+
 def test_an_answer_of_several_numbers_and_a_way_without_steps_are_refused():
     with pytest.raises(ValueError, match=r"answer must return one number an example, \(2,\), got \(2, 5\)"):
         interpret.gradients(lambda x: x.sum(-1), X)

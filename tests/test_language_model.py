@@ -182,3 +182,12 @@ def test_bad_input_is_named(message, call):
 def test_no_tokens_may_be_asked_for():
     prompt = symbols(1, 2)
     assert torch.equal(language_model().generate(prompt, 0), prompt)
+
+
+def test_a_model_of_one_block_counts_its_positions_with_a_cache():
+    torch.manual_seed(0)
+    model = CausalLanguageModel(11, 16, 4, 1, positions=LearnedPositions(40, 16)).eval()
+    source = torch.randint(11, (2, 9))
+    caches = model.new_caches()
+    parts = [model(part, caches=caches)[0] for part in source.split(4, dim=1)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), model(source)[0])
