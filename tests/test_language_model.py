@@ -184,10 +184,10 @@ def test_no_tokens_may_be_asked_for():
     assert torch.equal(language_model().generate(prompt, 0), prompt)
 
 
+@torch.no_grad()
 def test_a_model_of_one_block_counts_its_positions_with_a_cache():
     torch.manual_seed(0)
-    model = CausalLanguageModel(11, 16, 4, 1, positions=LearnedPositions(40, 16)).eval()
-    source = torch.randint(11, (2, 9))
+    model, source = CausalLanguageModel(11, 16, 4, 1, positions=LearnedPositions(40, 16)).eval(), symbols(2, 9)
     caches = model.new_caches()
     parts = [model(part, caches=caches)[0] for part in source.split(4, dim=1)]
     torch.testing.assert_close(torch.cat(parts, dim=1), model(source)[0])

@@ -45,7 +45,7 @@ PARTS = (
 def setup(app):
     """Connect every part of the site to Sphinx."""
     # Documents in memory are millions of objects: looking for garbage among them as often as Python does by itself
-    # takes two fifths of a build. So seldom, it needs 1 GB.
+    # takes a quarter of a build or more. So seldom, it needs 1 GB.
     gc.set_threshold(1_000_000, 5, 5)
     # First, so that a template of ours wins over the theme's of the same name.
     templates = str(HERE / "templates")
