@@ -117,6 +117,17 @@ def test_what_one_query_does_not_see_may_hold_the_largest_numbers(dtype, need_we
     assert outputs[1][..., 2, :].eq(0).all()
 
 
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_large_queries_and_large_keys_may_meet_where_nobody_looks(scale):
+    """Each number is allowed, and their scores would overflow: what is added to hide them would make them NaN."""
+    query, key, value = torch.zeros(2, 3, 6, 8), torch.zeros(2, 3, 6, 8), random(2, 3, 6, 8)
+    query[..., 0, :], key[..., 5, :] = 1e30, 1e30
+    mask = torch.ones(6, 6, dtype=torch.bool)
+    mask[0, 5] = False
+    output, _ = scaled_dot_product_attention(query, key, value, mask, scale=scale, need_weights=False)
+    torch.testing.assert_close(output[..., 0, :], value[..., :5, :].mean(-2))
+
+
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_what_a_bias_hides_from_all_may_hold_the_largest_numbers(need_weights):
     query, key, value = (random(2, 3, n, 8, seed=n) for n in (1, 6, 6))

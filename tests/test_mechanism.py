@@ -47,6 +47,15 @@ def test_a_mechanism_sees_as_many_key_heads_as_query_heads():
     assert attention.n_heads == 4
 
 
+def test_keys_that_are_queries_share_their_projection():
+    attention = MeanOfSeen()
+    attention.shared_query_key = True
+    layer = MultiHeadAttention(8, 4, attention=attention)
+    assert layer.key_proj is layer.query_proj
+    with pytest.raises(ValueError, match="n_kv_heads must be n_heads = 4 where keys are queries, got 2"):
+        MultiHeadAttention(8, 4, 2, attention=attention)
+
+
 def test_a_function_becomes_a_mechanism_that_says_its_name():
     function = as_mechanism(flash_attention)
     assert isinstance(function, FunctionMechanism) and repr(function) == "FunctionMechanism(flash_attention)"
@@ -59,6 +68,12 @@ def test_a_function_made_causal_is_refused_with_the_reason():
         with pytest.raises(ValueError, match=r"a model could not know .* give a Mechanism, such as FlashAttention"):
             model(8, 2, attention=partial(flash_attention, causal=True))
     assert MultiHeadAttention(8, 2, attention=partial(flash_attention, causal=False))
+
+
+def test_a_function_is_asked_for_no_weights_unless_its_caller_wants_them():
+    tokens, function = torch.randn(3, 1, 2, 5, 4, generator=seeded()), as_mechanism(scaled_dot_product_attention)
+    assert function(*tokens)[1] is None
+    assert function(*tokens, need_weights=True)[1].shape == (1, 2, 5, 5)
 
 
 @pytest.mark.parametrize("attention", ["flash", 3])

@@ -25,6 +25,14 @@ def test_shapes(attention):
         torch.testing.assert_close(weights.sum(-1), torch.ones(5, 4))
 
 
+def test_additive_attention_projects_the_memory_once_for_all_steps():
+    model, pairs = model_and_pairs("additive")
+    shapes = []
+    model.attention.key_proj.register_forward_hook(lambda layer, inputs, output: shapes.append(output.shape))
+    model(pairs.source, pairs.target[:, :4])
+    assert len(shapes) == 1
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("attention", ATTENTIONS)
 def test_writing_step_by_step_equals_the_teacher_forced_pass_on_what_was_written(attention):

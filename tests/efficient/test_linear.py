@@ -59,6 +59,15 @@ def test_one_token_at_a_time_equals_all_at_once():
     assert sums.state.shape == (2, 3, 8, 8)  # whatever the number of tokens
 
 
+@pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
+@torch.no_grad()
+def test_values_may_be_wider_than_keys(causal):
+    (query, key, _), value = inputs(70), torch.cat(list(inputs(70, seed=1)), dim=-1)
+    output, _ = LinearAttention(causal=causal)(query, key, value)
+    assert output.shape == (2, 3, 70, 24)
+    torch.testing.assert_close(output, linear_attention(query, key, value, causal=causal)[0])
+
+
 def test_each_head_has_its_own_sums():
     query, key, value = inputs(20)
     alone, _ = LinearAttention()(query[:, :1], key[:, :1], value[:, :1])

@@ -193,6 +193,22 @@ def test_the_state_is_as_large_after_many_tokens_as_after_few(name):
 
 @EVERY
 @torch.no_grad()
+def test_no_chunk_holds_more_tokens_than_it_may(name, monkeypatch):
+    layer, sizes = layer_of(name), []
+    monkeypatch.setattr(layer, "chunk_size", 7)
+    chunk = layer.chunk
+
+    def watched(query, *rest):
+        sizes.append(query.size(-2))
+        return chunk(query, *rest)
+
+    monkeypatch.setattr(layer, "chunk", watched)
+    layer(tokens_of(20))
+    assert sizes == [7, 7, 6]
+
+
+@EVERY
+@torch.no_grad()
 def test_rows_are_selected_as_for_a_beam(name):
     layer, tokens, cache, rows = layer_of(name), tokens_of(20), StateCache(), torch.tensor([1, 1, 0])
     layer(tokens[:, :15], cache=cache)

@@ -201,6 +201,30 @@ def test_the_indexers_gradient_is_that_of_its_divergence_whatever_the_outputs(ma
             assert its.abs().sum() > 0
 
 
+def test_the_indexers_loss_is_a_mean_over_tokens_even_of_a_single_one():
+    layer, query, key = top_k_layer(), tokens_of(1, batch=1), tokens_of(20, batch=1, seed=1)
+    gradients = []
+    for copies in (1, 2):
+        output, _ = layer(query.repeat(copies, 1, 1), key.repeat(copies, 1, 1))
+        gradients.append(torch.autograd.grad(output.sum(), list(layer.indexer.parameters())))
+    for one, two in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, two)
+        assert one.abs().sum() > 0
+
+
+def test_hidden_tokens_that_are_no_numbers_leave_the_indexer_its_gradient():
+    layer, tokens = top_k_layer(), tokens_of(12)
+    mask = (torch.arange(12) < 3)[None, None, None]  # fewer than are chosen: hidden places fill the choice up
+    gradients = []
+    for hidden in (0.0, torch.nan):
+        keys = tokens.where(mask.mT[0, 0], hidden)
+        output, _ = layer(tokens, keys, mask=mask)
+        asks = [layer.indexer.query_proj.weight, layer.indexer.weight_proj.weight]
+        gradients.append(torch.autograd.grad(output.sum(), asks))
+    for one, two in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, two)
+
+
 def test_the_indexer_changes_no_other_gradient_and_learns_in_training_alone():
     layer, gradients = top_k_layer(), []
     others = [parameter for name, parameter in layer.named_parameters() if "indexer" not in name]
