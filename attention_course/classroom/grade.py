@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from attention_course.classroom.assignment import Assignment
+from attention_course.classroom.decided import decide, read_decided, write_decided
 from attention_course.classroom.grading import grade_all
 from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import write_empty_times, write_reports
@@ -24,12 +25,17 @@ def main(arguments: list[str]) -> int:
         assignment = Assignment.load(given.assignment)
         handed_in = submissions(given.submissions)
         times, remarks = _times(given, assignment, handed_in)
+        table = given.out / "decided.csv"
+        decided = read_decided(table, assignment, handed_in)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(given.jobs) as executor:
         results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
+    results = decide(results, decided)
     write_reports(assignment, results, given.out, times, remarks)
+    if open_ones := write_decided(assignment, results, table):
+        remarks = [*remarks, f"Answers to look at: {open_ones}. Fill in their points in {table}, and run this again."]
     print(f"{len(results)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
     return 0
 

@@ -20,7 +20,7 @@ def write_reports(
 
     Args:
         assignment: What was assigned.
-        results: Of each student, as `grade_one` gives them.
+        results: Of each student, as `grade_one` gives them, or `decide`.
         out: The folder.
         times: When each student handed in, in ISO 8601; who is not there was in time.
         remarks: On these times, for the page of the class.
@@ -28,9 +28,9 @@ def write_reports(
     rows = [_row(assignment, result, times.get(result["student"])) for result in results]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
-    write_whole(out / "grades.csv", _table([head, *rows]))
-    write_whole(out / "canvas.csv", _table(_for_canvas(assignment, rows)))
-    write_whole(out / "moodle.csv", _table(_for_moodle(rows)))
+    write_whole(out / "grades.csv", table([head, *rows]))
+    write_whole(out / "canvas.csv", table(_for_canvas(assignment, rows)))
+    write_whole(out / "moodle.csv", table(_for_moodle(rows)))
     for result, row in zip(results, rows, strict=True):
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
         write_whole(path, _feedback(assignment, result, row))
@@ -41,19 +41,27 @@ def write_reports(
 def write_empty_times(students: list[str], path: Path) -> None:
     """Write a table in which the times of all students can be filled in; what is there stays."""
     if not path.exists():
-        write_whole(path, _table([["student", "time"], *([student, ""] for student in students)]))
+        write_whole(path, table([["student", "time"], *([student, ""] for student in students)]))
 
 
 def _row(assignment, result, handed_in):
     late = days_late(assignment, handed_in)
     share = max(0.0, 1 - assignment.late_per_day * late)
     tasks = result["tasks"]
-    points = share * sum(task.points for task in assignment.tasks if tasks[task.exercise]["status"] == "passed")
-    look = sum(task["status"] == LOOK for task in tasks.values()) + len(_missing(assignment, result))
+    points = share * sum(_points(task, tasks[task.exercise]) for task in assignment.tasks)
+    look = sum(_status(entry) == LOOK for entry in tasks.values()) + len(_missing(assignment, result))
     total = sum(task.points for task in assignment.tasks)
-    statuses = [tasks[task.exercise]["status"] for task in assignment.tasks]
+    statuses = [_status(tasks[task.exercise]) for task in assignment.tasks]
     notes = "; ".join(_notes(assignment, result))
     return [result["student"], f"{points:g}", f"{total:g}", late, look, *statuses, notes]
+
+
+def _points(task, entry):
+    return entry.get("decided", task.points if entry["status"] == "passed" else 0)
+
+
+def _status(entry):
+    return "decided" if "decided" in entry else entry["status"]
 
 
 def _missing(assignment, result):
@@ -101,7 +109,8 @@ def _name_and_number(student):
     return (name, number) if number.isdigit() else (student, "")
 
 
-def _table(rows):
+def table(rows: list[list]) -> str:
+    """As CSV that no spreadsheet takes for formulas."""
     text = io.StringIO()
     csv.writer(text).writerows([harmless(cell) for cell in row] for row in rows)
     return text.getvalue()
@@ -123,9 +132,11 @@ def _feedback(assignment, result, row):
         if _lesson(task) in missing:
             continue
         entry = result["tasks"][task.exercise]
-        points = task.points if entry["status"] == "passed" else 0
-        heading = f"## {task.exercise}: {entry['status']}, {points:g} of {task.points:g}"
-        lines += ["", heading, "", *_quoted(entry["message"])]
+        points = f"{_points(task, entry):g} of {task.points:g}"
+        if "decided" in entry:
+            lines += ["", f"## {task.exercise}: {points}, as your instructor decided"]
+        else:
+            lines += ["", f"## {task.exercise}: {entry['status']}, {points}", "", *_quoted(entry["message"])]
     return "\n".join(lines) + "\n"
 
 

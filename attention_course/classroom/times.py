@@ -33,7 +33,7 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
                 continue
             if len(row) != 2:
                 raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")
-            student = _student(row[0], students, where)
+            student = named_student(row[0], students, where)
             if row[1].strip():
                 when, assumed = _time(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
                 times[student] = when.isoformat()
@@ -47,7 +47,12 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
     return times, remarks
 
 
-def _student(name, students, where):
+def named_student(name: str, students: Collection[str], where: str) -> str:
+    """Who of those who handed in is meant: named in full, as tables write it, or without the number of an export.
+
+    Raises:
+        ValueError: If nobody is or several are; the message begins with `where`.
+    """
     if name in students:
         return name
     name = " ".join(name.split())

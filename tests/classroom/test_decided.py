@@ -1,0 +1,100 @@
+"""What an instructor decides is kept by later runs and counts everywhere; a line that cannot be read is named."""
+
+import csv
+import re
+
+import pytest
+from test_grade import CHECK, JACOBIAN, RIGHT, START, WRONG, made, notebook
+
+from attention_course.classroom.assignment import Assignment, Task
+from attention_course.classroom.decided import read_decided
+from attention_course.classroom.grade import main
+
+UNDEFINED = f"def answer(x):\n    return from_file(x)\n\n{CHECK}"
+HEAD = "student,exercise,points,of,grade says\n"
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """A class of three, one of whom has an answer to look at, a day late; gives the command that grades it."""
+    Assignment(("scale",), (Task(JACOBIAN, 2, None),), "0", "", "00", "2027-03-01T18:00+01:00", 0.5).save(
+        tmp_path / "assignment.json"
+    )
+    for name, answer in {"Ada_1": f"{RIGHT}\n{CHECK}", "Eve_2": UNDEFINED, "Pia_3": f"{WRONG}\n{CHECK}"}.items():
+        notebook(tmp_path / "class" / f"{name}.ipynb", START, answer)
+    times = tmp_path / "times.csv"
+    times.write_text("Ada,2027-03-01T10:00+01:00\nPia,2027-03-01T10:00+01:00\nEve,2027-03-02T10:00+01:00\n")
+
+    def grade():
+        call = [tmp_path / "assignment.json", tmp_path / "class", "--out", tmp_path / "out", "--times", times]
+        return main([str(argument) for argument in call])
+
+    return grade
+
+
+def test_what_is_to_be_looked_at_stands_in_a_table_whose_points_count_from_the_next_run_on(tmp_path, graded, capsys):
+    out = tmp_path / "out"
+    assert graded() == 0
+    told = f"Answers to look at: 1. Fill in their points in {out / 'decided.csv'}, and run this again."
+    assert told in capsys.readouterr().out
+    (line,) = rows_of(out / "decided.csv")
+    assert (line["student"], line["exercise"], line["points"], line["of"]) == ("Eve_2", JACOBIAN, "", "2")
+    assert line["grade says"].startswith("look yourself: ") and "from_file" in line["grade says"]
+
+    table = out / "decided.csv"
+    table.write_text(table.read_text().replace(f"{JACOBIAN},,", f"{JACOBIAN},1.5,") + f"Pia,{JACOBIAN},1\n")
+    for _ in range(2):  # the second time from what the first has written
+        assert graded() == 0 and "to look at" not in capsys.readouterr().out
+        assert [(row["points"], row[JACOBIAN], row["to look at"]) for row in rows_of(out / "grades.csv")] == [
+            ("2", "passed", "0"),
+            ("0.75", "decided", "0"),  # a day late
+            ("1", "decided", "0"),
+        ]
+        assert [row["points"] for row in rows_of(table)] == ["1.5", "1"]
+    assert "Eve,2,,,,0.75" in (out / "canvas.csv").read_text()
+    assert "Participant 3,1," in (out / "moodle.csv").read_text()
+    (page,) = (out / "feedback").glob("Eve_2-*.md")
+    assert f"## {JACOBIAN}: 1.5 of 2, as your instructor decided" in page.read_text()
+    assert "from_file" not in page.read_text()
+
+
+def test_a_decision_may_take_points_away_and_stays_when_the_answer_changes(tmp_path, graded):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "decided.csv").write_text(f"{HEAD}Ada,{JACOBIAN},0\n")
+    assert graded() == 0
+    notebook(tmp_path / "class" / "Ada_1.ipynb", START, f"{WRONG}\n{CHECK}")
+    assert graded() == 0
+    assert {row["student"]: row["points"] for row in rows_of(out / "decided.csv")} == {"Ada_1": "0", "Eve_2": ""}
+    assert [row["points"] for row in rows_of(out / "grades.csv")] == ["0", "0", "0"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"Ada,{JACOBIAN}", f"expected a student, an exercise and points, got 'Ada,{JACOBIAN}'"),
+        ("Ada,scale.other,1", f"exercise must be one of {JACOBIAN}, got 'scale.other'"),
+        (f"Bob,{JACOBIAN},1", "there is no submission of 'Bob'"),
+        (f"Ada,{JACOBIAN},3", "points must be a number from 0 to 2, got '3'"),
+        (f"Ada,{JACOBIAN},-1", "points must be a number from 0 to 2, got '-1'"),
+        (f"Ada,{JACOBIAN},nan", "points must be a number from 0 to 2, got 'nan'"),
+        (f"Ada,{JACOBIAN},full", "points must be a number from 0 to 2, got 'full'"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(tmp_path, line, message):
+    path = tmp_path / "decided.csv"
+    path.write_text(f"{HEAD}{line}\n")
+    with pytest.raises(ValueError, match=re.escape(f"decided.csv, line 2: {message}")):
+        read_decided(path, made(Task(JACOBIAN, 2, None)), ["Ada_1"])
+
+
+def test_a_table_that_is_not_there_or_not_filled_in_decides_nothing(tmp_path):
+    path, task = tmp_path / "decided.csv", made(Task(JACOBIAN, 2, None))
+    assert read_decided(path, task, ["Ada_1"]) == {}
+    path.write_text(f"\ufeff{HEAD}\nAda,{JACOBIAN},,2,look yourself\nAda_1,{JACOBIAN}, 0.5 ,2,\n", encoding="utf-8")
+    assert read_decided(path, task, ["Ada_1"]) == {("Ada_1", JACOBIAN): 0.5}
