@@ -75,7 +75,7 @@ def load_gpt2(name_or_folder: str):
     """A pretrained GPT-2 (Radford et al. 2019) with its tokenizer, in evaluation mode.
 
     Args:
-        name_or_folder: As for `load_bert`: `"gpt2"` is the smallest, 500 MB to fetch.
+        name_or_folder: As for `load_bert`: `"gpt2"` is the smallest, 550 MB to fetch.
 
     Returns:
         The tokenizer and the `transformers.GPT2LMHeadModel`.
