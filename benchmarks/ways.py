@@ -1,4 +1,4 @@
-"""Forty-eight ways of writing a right answer, and what the grader says of each. Recorded in results/ways.json.
+"""Fifty-four ways of writing a right answer, and what the grader says of each. Recorded in results/ways.json.
 
 `python benchmarks/ways.py` writes the printed solutions of several lessons in each way, into the lesson's notebook, and
 grades them. An answer that is right may be passed or set aside to be looked at, and is never called wrong. The tests
@@ -30,7 +30,10 @@ CHECK = re.compile(r'^check\("([\w.]+)", *(\w+)\)', re.MULTILINE)
 LESSONS = ("scale", "flash", "block_cost", "gpt2", "masking", "transformer")
 # The ways that need more of the notebook than is run: these are set aside.
 LOOKED_AT = {"in a loop over checks", "filled by a function", "from a text", "from a file"}
+LOOKED_AT |= {"filled by a function in a loop", "filled by a function that knows where", "filled by a keyword"}
 NO_PYTHON = "def (:"
+# Answers with what was filled in, and with nothing, which is wrong, where that is missing.
+ASKED = "def asked(*arguments):\n    return functions[0](*arguments) if functions else None"
 
 
 @dataclass(frozen=True)
@@ -165,6 +168,24 @@ WAYS = {
     "filled by a function": lambda one: [
         "functions = []", one.source, "def fill(place, function):\n    place.append(function)",
         f"fill(functions, {one.name})", one.checked("functions[0]")],
+    "filled in a loop": lambda one: [
+        "functions = []", one.source, f"for function in [{one.name}]:\n    functions.append(function)",
+        one.checked("functions[0]")],
+    "filled in a with": lambda one: [
+        "functions = {}", one.source, f"with torch.no_grad():\n    functions.update(mine={one.name})",
+        one.checked('functions["mine"]')],
+    "changed in a with": lambda one: [
+        "switch = torch.zeros(1)", one.source, "with torch.no_grad():\n    switch.fill_(1.0)",
+        f"def answer(*arguments):\n    return {one.name}(*arguments) if switch > 0 else None", one.checked("answer")],
+    "filled by a function in a loop": lambda one: [
+        "functions = []", one.source, "def fill(place, function):\n    place.append(function)",
+        f"for function in [{one.name}]:\n    fill(functions, function)", ASKED, one.checked("asked")],
+    "filled by a function that knows where": lambda one: [
+        "functions = []", one.source, "def fill(function):\n    functions.append(function)\n    return len(functions)",
+        f"n = fill({one.name})", ASKED, one.checked("asked")],
+    "filled by a keyword": lambda one: [
+        "functions = []", one.source, "def fill(place, function):\n    place.append(function)",
+        f"_ = fill(function={one.name}, place=functions)", ASKED, one.checked("asked")],
     "an item": lambda one: ["functions = {}", one.source, f'functions["mine"] = {one.name}',
                             one.checked('functions["mine"]')],
     "an attribute": lambda one: ["from types import SimpleNamespace", "mine = SimpleNamespace()", one.source,

@@ -86,11 +86,12 @@ def _asked(assignment, student, exercise, answer, result):
     result["alone"] &= bool(reply["alone"])
     if reply["outcomes"] is None:
         return Verdict(exercise.id, LOOK, f"It could not be run: {reply['failure']}")
-    if not reply["callable"] and inputs[0] and reply["outcomes"][0] is not ...:
-        return no_function(exercise)
     gradients = reply["gradients"] or [NoNumbers("nothing that is a gradient")] * len(inputs)
     try:
-        verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
+        if not reply["callable"] and inputs[0] and reply["outcomes"][0] is not ...:
+            verdict = no_function(exercise)
+        else:
+            verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
     except Exception as error:  # an answer may have put anything in the place of its numbers
         return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {error}")
     if verdict.status == "wrong" and (doubt := _doubt(reply, answer)):

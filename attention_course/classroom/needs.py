@@ -45,10 +45,15 @@ class Part:
 def parts_of(statements: list[ast.stmt]) -> list[Part]:
     """A notebook's statements with their names."""
     imported = set().union(*(_bound(statement) for statement in statements if isinstance(statement, IMPORTS)))
+    functions = [statement for statement in statements if isinstance(statement, FUNCTIONS)]
+    changing = {one.name: changed & _used(one) for one in functions if (changed := _changes_within(one, imported))}
     return [
-        Part(statement, _bound(statement), _used(statement), _changed(statement, imported), _handed_over(statement))
+        Part(
+            statement, _bound(statement), _used(statement), _changed(statement, imported),
+            _handed_over(statement, changing),
+        )
         for statement in statements
-    ]
+    ]  # fmt: skip
 
 
 def with_needs(answer: ast.expr, behind: list[Part], before: list[Part], checked: ast.stmt) -> Answer:
@@ -137,15 +142,23 @@ def _changed(statement, imported):
 
     A call such as `torch.manual_seed(0)` changes no name that was imported.
     """
-    if isinstance(statement, FUNCTIONS):
-        return set()
+    return set() if isinstance(statement, FUNCTIONS) else _changes_within(statement, imported)
+
+
+def _changes_within(statement, imported):
+    """The same, in the body of a function too."""
     names = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
             names.add(_root(node))
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(statement, ast.Expr):
-            names |= {_root(node.func)} - imported
-    return names - {None}
+    methods = {_root(call.func) for call in _unasked_calls(statement) if isinstance(call.func, ast.Attribute)}
+    return (names | methods - imported) - {None}
+
+
+def _unasked_calls(statement):
+    """The calls whose result nobody keeps: they are made for what they change or show."""
+    alone = (node for node in ast.walk(statement) if isinstance(node, ast.Expr))
+    return [call for one in alone for call in ast.walk(one) if isinstance(call, ast.Call)]
 
 
 def _root(node):
@@ -154,15 +167,19 @@ def _root(node):
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _handed_over(statement):
-    """The names that a statement gives to a function which may change them."""
-    return {
-        argument.id
-        for call in ast.walk(statement)
-        if isinstance(statement, ast.Expr) and isinstance(call, ast.Call) and _root(call.func) not in HARMLESS
-        for argument in call.args
-        if isinstance(argument, ast.Name)
-    }
+def _handed_over(statement, changing):
+    """The names that a statement gives to a function which may change them, and those that the function changes itself.
+
+    Args:
+        statement: Of the notebook.
+        changing: The notebook's functions that change something in place, with the names of the notebook among it.
+    """
+    if isinstance(statement, FUNCTIONS):
+        return set()
+    own = [call for call in ast.walk(statement) if isinstance(call, ast.Call) and _root(call.func) in changing]
+    unasked = [call for call in _unasked_calls(statement) if _root(call.func) not in HARMLESS]
+    given = [part for call in [*own, *unasked] for part in (*call.args, *(keyword.value for keyword in call.keywords))]
+    return set().union(*(changing[_root(call.func)] for call in own), map(_root, given)) - {None}
 
 
 def _fingerprint(statements):
