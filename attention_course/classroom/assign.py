@@ -7,20 +7,18 @@ does not pass. Whoever knows the key and the lessons gets the same choice again.
 import argparse
 import hashlib
 import hmac
-import importlib.metadata
 import json
 import secrets
-import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 
+from attention_course.classroom import installed
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.notebooks import for_students, for_the_instructor
+from attention_course.classroom.times import FORM, moment
 from attention_course.classroom.variants import variants
 from attention_course.exercises import CHAPTERS, Exercise, chapter_exercises
 
-PACKAGE = "attention_course"
 NO_ADDRESS = "https://github.com/your-organisation/"  # what a copy of the course has until it is published
 WEAK = "arguments from the back"  # the handed-out stub shows it, so that it asks nothing else of a copied body
 
@@ -81,10 +79,7 @@ def assign(
     notebooks = {lesson: _notebook(lesson, source) for lesson in lessons}
     exercises = {name: one for lesson in lessons for name, one in chapter_exercises(lesson).items()}
     _check_points(points, exercises)
-    if due is not None:
-        _check_time(due)
-    if not 0 <= late_per_day <= 1:
-        raise ValueError(f"late_per_day must be between 0 and 1, got {late_per_day}")
+    _check_late_rule(due, late_per_day)
     if out.exists() and any(out.iterdir()):
         raise FileExistsError(f"{out} must be a new or an empty folder: what was handed out is not written over")
     tasks = {
@@ -95,8 +90,8 @@ def assign(
     assignment = Assignment(
         lessons=tuple(lessons),
         tasks=tuple(tasks.values()),
-        version=importlib.metadata.version(PACKAGE),
-        commit=_commit(),
+        version=installed.version(),
+        commit=installed.commit(),
         salt=secrets.token_hex(16),
         due=due,
         late_per_day=late_per_day,
@@ -144,11 +139,15 @@ def _check_points(points, exercises):
             raise ValueError(f"points of {name} must be 0 or more, got {number}")
 
 
-def _check_time(due):
+def _check_late_rule(due, late_per_day):
+    if not 0 <= late_per_day <= 1:
+        raise ValueError(f"late_per_day must be between 0 and 1, got {late_per_day}")
+    if late_per_day and due is None:
+        raise ValueError(f"late_per_day is {late_per_day}, and due is missing: after when is an answer late?")
     try:
-        datetime.fromisoformat(due)
+        moment(due or FORM)
     except ValueError:
-        raise ValueError(f"due must be a date and a time such as 2027-03-01T18:00+01:00, got {due!r}") from None
+        raise ValueError(f"due must be a date and a time of day such as {FORM}, got {due!r}") from None
 
 
 def _notebook(lesson, source):
@@ -169,20 +168,6 @@ def _chosen(exercise: Exercise, key):
 
 def _digest(key, about):
     return hmac.new(key.encode(), about.encode(), hashlib.sha256).digest()
-
-
-def _commit():
-    """The package's commit, from what pip noted or from the repository that holds it; empty where there is neither."""
-    noted = json.loads(importlib.metadata.distribution(PACKAGE).read_text("direct_url.json") or "{}")
-    if "vcs_info" in noted:
-        return noted["vcs_info"]["commit_id"]
-    git = ["git", "-C", Path(__file__).parent]
-    try:  # the package may lie, unknown to it, within a repository of something else
-        subprocess.run([*git, "ls-files", "--error-unmatch", Path(__file__).name], capture_output=True, check=True)
-        asked = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return asked.stdout.strip()
 
 
 def _write(path, notebook):

@@ -1,20 +1,32 @@
 """What an instructor decides about answers: a table beside the marks, filled in by hand and kept by each run."""
 
-import csv
 import math
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.grading import LOOK, write_whole
-from attention_course.classroom.reports import table
-from attention_course.classroom.times import named_student
+from attention_course.classroom.grading import UNJUDGED, write_whole
+from attention_course.classroom.tables import FOR_EXCEL, lines, named, student_of, table
 
 HEAD = ["student", "exercise", "points", "of", "grade says"]
 
 
-def read_decided(path: Path, assignment: Assignment, students: Collection[str]) -> dict[tuple[str, str], float]:
-    """The points by student and exercise; none where there is no such table yet.
+@dataclass(frozen=True)
+class Decided:
+    """What stands in the table.
+
+    Attributes:
+        points: By student and exercise.
+        others: Lines of nobody who handed in, or of no exercise that counts: they are kept as they are.
+    """
+
+    points: dict[tuple[str, str], float] = field(default_factory=dict)
+    others: list[list[str]] = field(default_factory=list)
+
+
+def read_decided(path: Path, assignment: Assignment, students: Collection[str]) -> Decided:
+    """What was filled in; nothing where there is no such table yet.
 
     Args:
         path: The table that `write_decided` wrote; what stands behind the points of a line is not read.
@@ -22,32 +34,28 @@ def read_decided(path: Path, assignment: Assignment, students: Collection[str]) 
         students: All who handed in.
 
     Raises:
-        ValueError: If a line names nobody who handed in, no exercise that counts, or points that it cannot earn; the
-            message names the line.
+        ValueError: If a line may mean several students, gives points that its exercise cannot earn, or others than a
+            line before; the message names it.
     """
-    if not path.exists():
-        return {}
-    decided, worth = {}, {task.exercise: task.points for task in assignment.tasks}
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file)
-        for row in rows:
-            where = f"{path}, line {rows.line_num}"
-            if row[:1] == HEAD[:1] or not any(row):
-                continue
-            if len(row) < 3:
-                raise ValueError(f"{where}: expected a student, an exercise and points, got {','.join(row)!r}")
-            student, exercise, points = row[0], row[1].strip(), row[2].strip()
-            if not points:
-                continue
-            if exercise not in worth:
-                raise ValueError(f"{where}: exercise must be one of {', '.join(worth)}, got {exercise!r}")
-            decided[named_student(student, students, where), exercise] = _points(points, worth[exercise], where)
+    decided, worth = Decided(), {task.exercise: task.points for task in assignment.tasks}
+    for where, row in lines(path, HEAD[:2]) if path.exists() else ():
+        if len(row) < 3:
+            raise ValueError(f"{where}: expected a student, an exercise and points, got {','.join(row)!r}")
+        name, exercise, text = row[0], row[1].strip(), row[2].strip()
+        if not text:
+            continue
+        if exercise not in worth or not named(name, students):
+            decided.others.append(row[:3])
+            continue
+        answer, points = (student_of(name, students, where), exercise), _points(text, worth[exercise], where)
+        if decided.points.setdefault(answer, points) != points:
+            raise ValueError(f"{where}: {' '.join(answer)} has {decided.points[answer]:g} points in a line before")
     return decided
 
 
 def _points(text, most, where):
     try:
-        points = float(text)
+        points = float(text.replace(",", "."))
     except ValueError:
         points = math.nan
     if not 0 <= points <= most:
@@ -55,11 +63,11 @@ def _points(text, most, where):
     return points
 
 
-def decide(results: list[dict], decided: dict[tuple[str, str], float]) -> list[dict]:
+def decide(results: list[dict], decided: Decided) -> list[dict]:
     """The results, where the entry of what was decided has `"decided"`, its points."""
 
     def entry_of(student, exercise, entry):
-        points = decided.get((student, exercise))
+        points = decided.points.get((student, exercise))
         return entry if points is None else entry | {"decided": points}
 
     return [
@@ -68,22 +76,29 @@ def decide(results: list[dict], decided: dict[tuple[str, str], float]) -> list[d
     ]
 
 
-def write_decided(assignment: Assignment, results: list[dict], path: Path) -> int:
-    """Write a line for each answer that was decided, and for each that is to be looked at; returns how many these are.
+def write_decided(assignment: Assignment, results: list[dict], decided: Decided, path: Path) -> list[str]:
+    """Write a line for each answer that was decided and each that has no verdict; returns what to say about them.
 
     Args:
         assignment: What was assigned.
         results: Of each student, as `decide` gives them.
+        decided: What was decided.
         path: The table, in which the points can be filled in.
     """
     rows = [
         [result["student"], task.exercise, _filled_in(entry), f"{task.points:g}", _said(entry)]
         for result in results
         for task in assignment.tasks
-        if "decided" in (entry := result["tasks"][task.exercise]) or entry["status"] == LOOK
+        if "decided" in (entry := result["tasks"][task.exercise]) or entry["status"] in UNJUDGED
     ]
-    write_whole(path, table([HEAD, *rows]))
-    return sum(not points for _, _, points, *_ in rows)
+    write_whole(path, FOR_EXCEL + table([HEAD, *rows, *decided.others]))
+    remarks, undecided = [], sum(not points for _, _, points, *_ in rows)
+    if undecided:
+        remarks.append(f"Answers without a verdict: {undecided}. Fill in their points in {path}, and run this again.")
+    if decided.others:
+        told = ", ".join(" ".join(row[:2]) for row in decided.others)
+        remarks.append(f"In {path} these are of nobody who handed in, or of no exercise that counts: {told}.")
+    return remarks
 
 
 def _filled_in(entry):

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from attention_course.classroom import installed
 from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.decided import decide, read_decided, write_decided
+from attention_course.classroom.decided import read_decided
 from attention_course.classroom.grading import grade_all
 from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import write_empty_times, write_reports
@@ -25,17 +26,14 @@ def main(arguments: list[str]) -> int:
         assignment = Assignment.load(given.assignment)
         handed_in = submissions(given.submissions)
         times, remarks = _times(given, assignment, handed_in)
-        table = given.out / "decided.csv"
-        decided = read_decided(table, assignment, handed_in)
+        remarks += _of_another_package(assignment)
+        read_decided(given.out / "decided.csv", assignment, handed_in)  # so that a mistake in it is told now
+        with ThreadPoolExecutor(given.jobs) as executor:
+            results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
+        remarks = write_reports(assignment, results, given.out, times, remarks)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
-    with ThreadPoolExecutor(given.jobs) as executor:
-        results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
-    results = decide(results, decided)
-    write_reports(assignment, results, given.out, times, remarks)
-    if open_ones := write_decided(assignment, results, table):
-        remarks = [*remarks, f"Answers to look at: {open_ones}. Fill in their points in {table}, and run this again."]
     print(f"{len(results)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
     return 0
 
@@ -59,6 +57,14 @@ def _times(given, assignment, handed_in):
     table = given.out / "times.csv"
     write_empty_times(list(handed_in), table)
     return {}, [f"Nothing was counted late, since no times were given: fill in {table} and name it by --times."]
+
+
+def _of_another_package(assignment):
+    made, here = (assignment.version, assignment.commit), (installed.version(), installed.commit())
+    if made[0] == here[0] and (made[1] == here[1] or not (made[1] and here[1])):
+        return []
+    told = [" ".join(filter(None, (version, commit[:10]))) for version, commit in (made, here)]
+    return [f"Assigned with {told[0]} of the package, and {told[1]} is installed: exercises may differ."]
 
 
 def _tell(done, of, seconds):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, wait
 from pathlib import Path
 
+from attention_course.classroom import installed
 from attention_course.classroom.asking import Asker, Stopped
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.needs import Answer
@@ -20,6 +21,7 @@ from attention_course.exercises.checking import draw, no_function, verdict_on
 from attention_course.exercises.running import NoNumbers
 
 LOOK = "look yourself"
+UNJUDGED = (LOOK, "stopped")  # nothing is said about the answer
 ENDED = "the grader was ended twice while this ran"
 NOT_FOUND = "No check of this exercise was found."
 ORDER = ("passed", LOOK, "wrong", "stopped", "not attempted", "refused", "not found")  # the best of several notebooks
@@ -123,7 +125,7 @@ def grade_all(
 ) -> list[dict]:
     """Judge all that was handed in; each result is kept as it comes, so that an interrupted run goes on where it was.
 
-    A result is made again where the notebooks or the assignment have changed.
+    A result is made again where the notebooks, the assignment or the package have changed, or the grader failed.
 
     Args:
         assignment: What was assigned.
@@ -135,7 +137,8 @@ def grade_all(
     """
     kept.mkdir(parents=True, exist_ok=True)
     places = {student: kept / f"{safe_name(student)}.json" for student in handed_in}
-    digests = {student: _digest(assignment, paths) for student, paths in handed_in.items()}
+    of_all = repr((assignment, installed.version(), installed.commit()))
+    digests = {student: _digest(of_all, paths) for student, paths in handed_in.items()}
     results = {student: _kept(places[student], digests[student]) for student in handed_in}
     waiting = [student for student in handed_in if results[student] is None]
     begun = {student: _times_begun(_begun_file(places[student])) for student in waiting}
@@ -156,7 +159,7 @@ def grade_all(
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 student = running.pop(future)
-                results[student] = _result(future, assignment, student) | {"of": digests[student]}
+                results[student] = {"of": digests[student]} | _result(future, assignment, student)
                 _keep(places[student], results[student])
                 done += 1
                 progress(done, all_done, time.monotonic() - start)
@@ -168,9 +171,9 @@ def safe_name(student: str) -> str:
     return re.sub(r"[^\w.-]", "_", student)[:60] + "-" + hashlib.sha256(_bytes(student)).hexdigest()[:8]
 
 
-def _digest(assignment, paths):
-    """Of all that a result depends on: what was assigned, and the notebooks."""
-    digest = hashlib.sha256(repr(assignment).encode())
+def _digest(of_all, paths):
+    """Of all that a result depends on: what all have in common, and the notebooks."""
+    digest = hashlib.sha256(of_all.encode())
     for path in paths:
         digest.update(_bytes(path.name))
         if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK):
@@ -198,13 +201,14 @@ def _times_begun(file):
 
 
 def _result(future, assignment, student):
-    """What `grade_one` found; whatever it raises concerns one student, and the run goes on."""
+    """What `grade_one` found; whatever it raises concerns one student and this run, which goes on."""
     try:
         return future.result()
     except (BrokenExecutor, CancelledError):  # of the executor, and so of everybody
         raise
     except Exception as error:
-        return _set_aside(assignment, student, f"the grader failed: {type(error).__name__}: {error}"[:300])
+        note = f"the grader failed: {type(error).__name__}: {error}"[:300]
+        return _set_aside(assignment, student, note) | {"of": "nothing that the next run should keep"}
 
 
 def _set_aside(assignment, student, note):

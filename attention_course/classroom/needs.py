@@ -8,7 +8,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 LONG = 30  # parts of an answer: shorter ones are equal by chance
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS = (*DEFS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 SURE = (*FUNCTIONS, *IMPORTS, ast.Assign, ast.AnnAssign)  # each defines its names, whatever stood before
 HARMLESS = {"print", "check", "display", "repr", "str", "len", "help"}  # calls that change no argument
@@ -45,7 +46,7 @@ class Part:
 def parts_of(statements: list[ast.stmt]) -> list[Part]:
     """A notebook's statements with their names."""
     imported = set().union(*(_bound(statement) for statement in statements if isinstance(statement, IMPORTS)))
-    functions = [statement for statement in statements if isinstance(statement, FUNCTIONS)]
+    functions = [statement for statement in statements if isinstance(statement, DEFS)]
     changing = {one.name: changed & _used(one) for one in functions if (changed := _changes_within(one, imported))}
     return [
         Part(
@@ -97,7 +98,11 @@ def with_needs(answer: ast.expr, behind: list[Part], before: list[Part], checked
     return Answer(
         expression=ast.unparse(answer),
         statements=[ast.unparse(ast.Module([*future, one], [])) for one in [*first, *needs]],
-        uncertain=any(part.handed_over & names & values for place, part in enumerate(parts) if place not in kept),
+        uncertain=any(
+            part.handed_over & names & values
+            for place, part in enumerate(parts)
+            if place not in kept and part.statement is not checked
+        ),
         fingerprint=_fingerprint([*needs, ast.Expr(answer)]),
     )
 

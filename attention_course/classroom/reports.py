@@ -1,34 +1,46 @@
 """Tables and pages from the results of a class."""
 
-import csv
-import io
 import math
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.grading import LOOK, safe_name, write_whole
+from attention_course.classroom.decided import decide, read_decided, write_decided
+from attention_course.classroom.grading import UNJUDGED, safe_name, write_whole
+from attention_course.classroom.tables import FOR_EXCEL, table
 
 DAY = 24 * 60 * 60
 
 
 def write_reports(
-    assignment: Assignment, results: list[dict], out: Path, times: dict[str, str], remarks: tuple[str, ...] = ()
-) -> None:
-    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `feedback/`, `class.md` and `identical.md`.
+    assignment: Assignment, results: list[dict], out: Path, times: dict[str, str], remarks: Sequence[str] = ()
+) -> list[str]:
+    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `feedback/`, `class.md`, `identical.md` and `decided.csv`.
+
+    What stands in `decided.csv` counts before what the grader says.
 
     Args:
         assignment: What was assigned.
-        results: Of each student, as `grade_one` gives them, or `decide`.
+        results: Of each student, as `grade_one` gives them.
         out: The folder.
         times: When each student handed in, in ISO 8601; who is not there was in time.
-        remarks: On these times, for the page of the class.
+        remarks: For the page of the class.
+
+    Returns:
+        The remarks, and those on what is to be decided.
+
+    Raises:
+        ValueError: If `decided.csv` cannot be read; then nothing is written.
     """
+    decided = read_decided(out / "decided.csv", assignment, [result["student"] for result in results])
+    results = decide(results, decided)
+    remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
     rows = [_row(assignment, result, times.get(result["student"])) for result in results]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
-    write_whole(out / "grades.csv", table([head, *rows]))
+    write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
     write_whole(out / "canvas.csv", table(_for_canvas(assignment, rows)))
     write_whole(out / "moodle.csv", table(_for_moodle(rows)))
     for result, row in zip(results, rows, strict=True):
@@ -36,12 +48,13 @@ def write_reports(
         write_whole(path, _feedback(assignment, result, row))
     write_whole(out / "class.md", _of_the_class(assignment, results, remarks))
     write_whole(out / "identical.md", _identical(results))
+    return remarks
 
 
 def write_empty_times(students: list[str], path: Path) -> None:
     """Write a table in which the times of all students can be filled in; what is there stays."""
     if not path.exists():
-        write_whole(path, table([["student", "time"], *([student, ""] for student in students)]))
+        write_whole(path, FOR_EXCEL + table([["student", "time"], *([student, ""] for student in students)]))
 
 
 def _row(assignment, result, handed_in):
@@ -49,7 +62,7 @@ def _row(assignment, result, handed_in):
     share = max(0.0, 1 - assignment.late_per_day * late)
     tasks = result["tasks"]
     points = share * sum(_points(task, tasks[task.exercise]) for task in assignment.tasks)
-    look = sum(_status(entry) == LOOK for entry in tasks.values()) + len(_missing(assignment, result))
+    look = sum(_status(entry) in UNJUDGED for entry in tasks.values()) + len(_missing(assignment, result))
     total = sum(task.points for task in assignment.tasks)
     statuses = [_status(tasks[task.exercise]) for task in assignment.tasks]
     notes = "; ".join(_notes(assignment, result))
@@ -66,7 +79,7 @@ def _status(entry):
 
 def _missing(assignment, result):
     """The lessons of which nothing was found."""
-    found = {name.split(".")[0] for name, task in result["tasks"].items() if task["status"] != "not found"}
+    found = {name.split(".")[0] for name, task in result["tasks"].items() if _status(task) != "not found"}
     return [lesson for lesson in dict.fromkeys(map(_lesson, assignment.tasks)) if lesson not in found]
 
 
@@ -109,23 +122,10 @@ def _name_and_number(student):
     return (name, number) if number.isdigit() else (student, "")
 
 
-def table(rows: list[list]) -> str:
-    """As CSV that no spreadsheet takes for formulas."""
-    text = io.StringIO()
-    csv.writer(text).writerows([harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def harmless(cell: object) -> str:
-    """What a table says for it: a spreadsheet takes a text that begins with one of these as a formula."""
-    text = " ".join(str(cell).split())
-    return "'" + text if text[:1] in tuple("=+-@") else text
-
-
 def _feedback(assignment, result, row):
     lines = [f"# {' '.join(result['student'].split())}", "", f"{row[1]} of {row[2]} points."]
     if row[3]:
-        lines[-1] += f" {row[3]} days late: {assignment.late_per_day:.0%} less for each."
+        lines[-1] += f" {row[3]} days late: {100 * assignment.late_per_day:g}% less for each."
     lines += ["", *(f"- {note}" for note in _notes(assignment, result))]
     missing = _missing(assignment, result)
     for task in assignment.tasks:
@@ -136,7 +136,9 @@ def _feedback(assignment, result, row):
         if "decided" in entry:
             lines += ["", f"## {task.exercise}: {points}, as your instructor decided"]
         else:
-            lines += ["", f"## {task.exercise}: {entry['status']}, {points}", "", *_quoted(entry["message"])]
+            lines += ["", f"## {task.exercise}: {entry['status']}, {points}"]
+        if "decided" not in entry or entry["status"] == "wrong":
+            lines += ["", *_quoted(entry["message"])]
     return "\n".join(lines) + "\n"
 
 
@@ -161,7 +163,7 @@ def _of_the_class(assignment, results, remarks):
         lines += [f"- {student}: {'; '.join(notes)}" for student, notes in told]
     for task in assignment.tasks:
         entries = [result["tasks"][task.exercise] for result in results]
-        counts = Counter(entry["status"] for entry in entries)
+        counts = Counter(map(_status, entries))
         lines += ["", f"## {task.exercise}", "", ", ".join(f"{n} {status}" for status, n in counts.most_common()), ""]
         told = Counter((entry["misconception"], entry["message"]) for entry in entries if entry["misconception"])
         lines += [f"- {n} × **{name}**: {message}" for (name, message), n in told.most_common()]

@@ -1,15 +1,25 @@
 """When each student handed in: lines of a name and a time, as people write them."""
 
-import csv
-import re
 from collections.abc import Collection
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
-from attention_course.classroom.reports import harmless
+from attention_course.classroom.tables import harmless, lines, student_of
 
 FORM = "2027-03-01T18:05+01:00"
-NUMBER = re.compile(r"(_LATE)?_\d+$")  # what Moodle and Canvas add to a name
+
+
+def moment(text: str) -> datetime:
+    """A date and a time of day in ISO 8601.
+
+    Raises:
+        ValueError: If it is none; a date alone would stand for its first moment, which nobody means.
+    """
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
+    raise ValueError("there is no time of day")
 
 
 def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[str, str], list[str]]:
@@ -25,19 +35,16 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
         ValueError: If a line is not what is said here; the message names it.
     """
     times, without_zone = {}, 0
-    with Path(path).open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file)
-        for row in rows:
-            where = f"{path}, line {rows.line_num}"
-            if not any(row) or row[0] == "student":
-                continue
-            if len(row) != 2:
-                raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")
-            student = named_student(row[0], students, where)
-            if row[1].strip():
-                when, assumed = _time(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
-                times[student] = when.isoformat()
-                without_zone += assumed
+    for where, row in lines(path, ["student", "time"]):
+        if len(row) != 2:
+            raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")
+        student = student_of(row[0], students, where)
+        if row[1].strip():
+            when, assumed = _time(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
+            if times.get(student, when.isoformat()) != when.isoformat():
+                raise ValueError(f"{where}: {student} has two times, {times[student]} and {when.isoformat()}")
+            times[student] = when.isoformat()
+            without_zone += assumed
     remarks = []
     if without_zone:
         zone = datetime.fromisoformat(due).tzname()
@@ -47,27 +54,10 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
     return times, remarks
 
 
-def named_student(name: str, students: Collection[str], where: str) -> str:
-    """Who of those who handed in is meant: named in full, as tables write it, or without the number of an export.
-
-    Raises:
-        ValueError: If nobody is or several are; the message begins with `where`.
-    """
-    if name in students:
-        return name
-    name = " ".join(name.split())
-    found = [one for one in students if name in (harmless(one), NUMBER.sub("", harmless(one)))]
-    if len(found) > 1:
-        raise ValueError(f"{where}: {name!r} may be any of {found}: write which")
-    if not found:
-        raise ValueError(f"{where}: there is no submission of {name!r}; there are {sorted(students)[:5]}, …")
-    return found[0]
-
-
 def _time(text, zone, where):
     """The time, and whether its zone was assumed."""
     try:
-        when = datetime.fromisoformat(text)
+        when = moment(text)
     except ValueError:
         raise ValueError(f"{where}: expected a time such as {FORM}, got {text!r}") from None
     if when.tzinfo is not None and zone is None:

@@ -196,7 +196,9 @@ def test_the_key_decides(tmp_path):
         ({"points": {"scale.nothing": 1}}, "points must name one of .*scale.divisor.* got 'scale.nothing'"),
         ({"points": {"scale.divisor": -1}}, "points of scale.divisor must be 0 or more, got -1"),
         ({"late_per_day": 2}, "late_per_day must be between 0 and 1, got 2"),
-        ({"due": "tomorrow"}, "due must be a date and a time such as 2027-03-01T18:00.01:00, got 'tomorrow'"),
+        ({"due": "tomorrow"}, "due must be a date and a time of day such as 2027-03-01T18:05.01:00, got 'tomorrow'"),
+        ({"due": "2027-03-01"}, "due must be a date and a time of day such as .*, got '2027-03-01'"),
+        ({"late_per_day": 0.1}, "late_per_day is 0.1, and due is missing"),
     ],
 )
 def test_errors_name_the_argument_and_write_nothing(tmp_path, change, message):

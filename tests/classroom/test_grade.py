@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attention_course.classroom import grading
+from attention_course.classroom import grading, installed
 from attention_course.classroom.apart import landlock_version
 from attention_course.classroom.asking import Asker, Stopped, _Lent
 from attention_course.classroom.assign import assign
@@ -240,7 +240,7 @@ def _saved(folder):
 
 
 def marks(out):
-    with (out / "grades.csv").open(newline="", encoding="utf-8") as file:
+    with (out / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
@@ -431,6 +431,14 @@ def test_a_changed_notebook_is_judged_again(tmp_path):
     assert statuses == [("wrong", 1), ("passed", 1), ("passed", 0)]
 
 
+def test_another_package_judges_anew(tmp_path, monkeypatch):
+    paths, told = {"a": [notebook(tmp_path / "a.ipynb", START, f"{RIGHT}\n{CHECK}")]}, []
+    for commit in ("one", "one", "other"):
+        monkeypatch.setattr(installed, "commit", lambda commit=commit: commit)
+        grade_all(ONE, paths, tmp_path / "kept", Here(), 1, lambda *now, commit=commit: told.append(commit))
+    assert told == ["one", "other"]
+
+
 def test_references_and_grader_are_refused_by_name(verdict_on):
     for module in ("attention_course.exercises.scale", "attention_course.classroom.grading"):
         assert verdict_on(START, f"import {module}", f"{RIGHT}\n{CHECK}")["status"] == "refused"
@@ -475,6 +483,9 @@ def test_what_goes_wrong_in_the_grader_concerns_one_student(tmp_path, monkeypatc
     results = grade_all(ONE, paths, tmp_path / "kept", Here(), 1, lambda *progress: None)
     assert [one["tasks"][JACOBIAN]["status"] for one in results] == ["passed", "look yourself", "passed"]
     assert [one["notes"] for one in results] == [[], ["the grader failed: ZeroDivisionError: why"], []]
+    raised.clear()  # what was wrong may be gone the next time
+    results = grade_all(ONE, paths, tmp_path / "kept", Here(), 1, lambda *progress: None)
+    assert [one["tasks"][JACOBIAN]["status"] for one in results] == ["passed"] * 3
     raised["c"] = BrokenExecutor()  # that is nobody's fault: the run ends, and can go on
     with pytest.raises(BrokenExecutor):
         grade_all(ONE, paths, tmp_path / "again", Here(), 1, lambda *progress: None)
@@ -512,12 +523,12 @@ def test_an_odd_cell_stops_nobody_and_takes_no_time(verdict_on, cell, status):
 
 def test_tables_are_as_canvas_and_moodle_import_them(tmp_path):
     entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
-    names = ("byronada_LATE_77", "Ada Byron_123", "plain")
+    names = ("byronada_77", "Ada Byron_123", "plain")
     results = [{"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: entry}} for name in names]
     write_reports(ONE, results, tmp_path, {})
     assert (tmp_path / "canvas.csv").read_text().splitlines() == [
         "Student,ID,SIS User ID,SIS Login ID,Section,scale", "Points Possible,,,,,2",
-        "byronada_LATE,77,,,,2", "Ada Byron,123,,,,2", "plain,,,,,2",
+        "byronada,77,,,,2", "Ada Byron,123,,,,2", "plain,,,,,2",
     ]  # fmt: skip
     assert (tmp_path / "moodle.csv").read_text().splitlines() == [
         "Identifier,Grade,Last modified (grade)", "Participant 77,2,", "Participant 123,2,",
@@ -525,9 +536,24 @@ def test_tables_are_as_canvas_and_moodle_import_them(tmp_path):
 
 
 def test_students_are_found_as_moodle_and_canvas_name_them(tmp_path):
-    for name in ("Ada Byron_123_assignsubmission_file_/scale.ipynb", "byronada_77_9901_scale.ipynb", "plain.ipynb"):
+    names = ["Ada Byron_123_assignsubmission_file_/scale.ipynb", "byronada_77_9901_scale.ipynb", "plain.ipynb"]
+    names += [
+        "byronada_LATE_77_9955_masking.ipynb",
+        "CAPITALS.IPYNB",
+        "homework_3_1_ada.ipynb",
+        "homework_3_1_bob.ipynb",
+    ]
+    names += ["group_1_200_red/scale.ipynb", "group_1_200_blue/scale.ipynb"]
+    nobodys = ["__MACOSX/._plain.ipynb", ".ipynb_checkpoints/plain-checkpoint.ipynb", "._plain.ipynb"]
+    nobodys += ["group_1_200_red/.ipynb_checkpoints/scale-checkpoint.ipynb"]
+    for name in names + nobodys:
         notebook(tmp_path / name)
-    assert sorted(submissions(tmp_path)) == ["Ada Byron_123", "byronada_77", "plain"]
+    found = submissions(tmp_path)
+    assert sorted(found) == [
+        "Ada Byron_123", "CAPITALS", "byronada_77", "group_1_200_blue", "group_1_200_red", "homework_3_1_ada",
+        "homework_3_1_bob", "plain",
+    ]  # fmt: skip
+    assert {student: len(paths) for student, paths in found.items() if len(paths) != 1} == {"byronada_77": 2}
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="submissions must be a folder with notebooks"):
         submissions(tmp_path / "empty")

@@ -6,6 +6,7 @@ import re
 import pytest
 from test_grade import CHECK, JACOBIAN, RIGHT, START, made, notebook
 
+from attention_course.classroom import installed
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.grade import main
 from attention_course.classroom.grading import grade_one
@@ -17,7 +18,7 @@ TWO = made(Task(JACOBIAN, 2, None), *MASKING)
 
 
 def marks(out, name="grades.csv"):
-    with (out / name).open(newline="", encoding="utf-8") as file:
+    with (out / name).open(newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
@@ -115,3 +116,21 @@ def test_a_mistake_in_the_old_order_keeps_its_name_and_a_copied_solution_is_told
         entry = grade_one(made(task), "somebody", [path])["tasks"]["bottleneck.context"]
         assert (entry["status"], entry["misconception"]) == ("wrong", name)
         assert "The arguments come in the opposite order: `(lengths, states, scores)`." in entry["message"]
+
+
+def test_it_is_told_when_another_package_is_installed_than_the_assignment_was_made_with(tmp_path, capsys):
+    notebook(tmp_path / "class" / "Ada.ipynb", START, f"{RIGHT}\n{CHECK}")
+    told = {}
+    for name, version, commit in (
+        ("same", installed.version(), installed.commit()),
+        ("no commit known", installed.version(), ""),
+        ("another commit", installed.version(), "0123456789abcdef"),
+        ("another version", "0.0.1", ""),
+    ):
+        Assignment(("scale",), (Task(JACOBIAN, 2, None),), version, commit, "00", None, 0.0).save(tmp_path / "a.json")
+        assert main([str(tmp_path / "a.json"), str(tmp_path / "class"), "--out", str(tmp_path / name)]) == 0
+        told[name] = capsys.readouterr().out
+    different = {name for name, said in told.items() if "is installed: exercises may differ." in said}
+    known = {"another commit"} if installed.commit() else set()
+    assert different == {"another version", *known}
+    assert "Assigned with 0.0.1 of the package, and " in told["another version"]
