@@ -106,10 +106,11 @@ test-package:
 test-notebooks: $(VENV)/.package $(COLAB)/.pins
 	@$(BIN)/python tools/alone.py
 
-# The package's tests, and each notebook alone, with other versions than the pinned ones, which are printed.
+# The package's tests, and each notebook alone, with other versions than the pinned ones, which are printed. What the
+# tests start elsewhere finds the package by its path: it is not installed there, since notebooks alone do that.
 test-oldest test-newest: test-%: .venv-%/.pins $(VENV)/.package
 	@.venv-$*/bin/pip list --format=freeze --disable-pip-version-check
-	@failed=0; $(subst $(BIN),.venv-$*/bin,$(PYTEST)) $(PACKAGE_TESTS) || failed=1; \
+	@failed=0; PYTHONPATH=$(CURDIR) $(subst $(BIN),.venv-$*/bin,$(PYTEST)) $(PACKAGE_TESTS) || failed=1; \
 	$(BIN)/python tools/alone.py .venv-$* || failed=1; exit $$failed
 
 oldest: test-oldest ## try package and notebooks with the oldest of everything that is supported (Python 3.11; half an hour)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -212,7 +213,7 @@ def test_the_record_names_the_device_and_failures_fail(
     assert all(line in capsys.readouterr().out for line in wrong)
     record = json.loads((tmp_path / "gpu.json").read_text())
     versions = record.pop("versions")
-    assert (versions["torch"], versions["NCCL"]) == (torch.__version__, "2.29.7")
+    assert (versions["torch"], versions["NCCL"]) == (version("torch"), "2.29.7")
     assert len(record.pop("date")) == len("2026-01-01")
     assert record == {
         "device": "Some GPU",
