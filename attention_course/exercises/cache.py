@@ -18,7 +18,7 @@ class _Model:
     def __call__(self, symbols, cache):
         self.unread -= symbols.size(1)
         if self.unread < 0:
-            raise RuntimeError("the model reads more symbols than the text has")
+            raise RuntimeError(f"the model reads {-self.unread} more symbols than the text has")
         logits = []
         for column in symbols.T:
             cache.append(self.embedding[column])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from attention_course.exercises.gradients import fault, gradients_of
-from attention_course.exercises.running import NoNumbers, run
+from attention_course.exercises.running import NoNumbers, plain_torch, run
 
 SIZES = (2, 3, 4, 5, 6, 7)
 SEED = 0
@@ -103,6 +103,7 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
     return verdict_on(exercise, inputs, got, lambda: gradients_of(answer, inputs))
 
 
+@plain_torch()
 def draw(exercise: Exercise, seed: int) -> list[tuple]:
     """The twelve inputs on which answers are judged, smallest first."""
     generator = torch.Generator().manual_seed(seed)
@@ -114,6 +115,7 @@ def no_function(exercise: Exercise) -> Verdict:
     return Verdict(exercise.id, "wrong", f'Give check the function itself: check("{exercise.id}", your_function).')
 
 
+@plain_torch()
 def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Callable[[], list]) -> Verdict:
     """Judge what an answer returned, wherever it was run.
 
@@ -128,9 +130,9 @@ def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Ca
         return Verdict(exercise.id, "not attempted", NOT_BEGUN)
     wrong = [index for index in range(len(inputs)) if difference(got[index], expected[index])]
     if not wrong:
-        stopped = exercise.differentiable and fault(exercise.reference, gradients(), inputs)
-        if stopped:
-            return Verdict(exercise.id, "wrong", stopped, "gradient")
+        broken = exercise.differentiable and fault(exercise.reference, gradients(), inputs)
+        if broken:
+            return Verdict(exercise.id, "wrong", broken, "gradient")
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
     if exercise.given and _same(got, run(exercise.given, inputs)):
         return Verdict(exercise.id, "not attempted", NOT_MENDED)
@@ -155,13 +157,17 @@ def difference(got, expected) -> str:
     """In what two outcomes differ, in a sentence; nothing where they agree."""
     if any(isinstance(outcome, NoNumbers) for outcome in (got, expected)):
         return "" if isinstance(got, NoNumbers) and got == expected else NOTHING_CAME
-    if isinstance(got, tuple) or isinstance(expected, tuple):
-        counts = [len(outcome) if isinstance(outcome, tuple) else 1 for outcome in (expected, got)]
-        if counts[0] != counts[1]:
-            return "Number of results: expected {}, got {}.".format(*counts)
+    if isinstance(expected, tuple):
+        count = len(got) if isinstance(got, tuple) else 1
+        if count != len(expected) or not isinstance(got, tuple):
+            return f"Number of results: expected {len(expected)}, got {count}."
         return next(filter(None, map(difference, got, expected)), "")
+    if isinstance(got, tuple):
+        if not _are_rows(got, expected):
+            return f"Expected one result, got a tuple or list of {len(got)}."
+        got = torch.stack(got)
     numbers = not isinstance(expected, torch.Tensor)
-    got, expected = torch.as_tensor(got), torch.as_tensor(expected)
+    got, expected = _tensor(got), _tensor(expected)
     kinds = {_kind(got), _kind(expected)}
     if got.numel() and len(kinds) > 1 and not (numbers and kinds == {"integer", "float"}):
         kind = _kind(expected)
@@ -175,6 +181,18 @@ def difference(got, expected) -> str:
     place = tuple(apart.nonzero()[0].tolist())
     where = f" at {list(place)}" if place else ""
     return f"Expected {expected[place].item():.8g}{where}, got {got[place].item():.8g}."
+
+
+def _are_rows(items, expected):
+    """Whether a list of tensors is a tensor's rows."""
+    if not isinstance(expected, torch.Tensor) or expected.ndim == 0 or len(items) != len(expected):
+        return False
+    return all(isinstance(item, torch.Tensor) and item.shape == expected.shape[1:] for item in items)
+
+
+def _tensor(number):
+    """With all digits of a Python number."""
+    return torch.as_tensor(number, dtype=torch.float64) if type(number) is float else torch.as_tensor(number)
 
 
 def _kind(tensor):

@@ -14,14 +14,18 @@ CUT_OFF = (
     "model, the layers before would not learn."
 )
 PARTLY = (
-    "The numbers are right, but the gradient that reaches {} is not: on one of the ways to the result it is cut off, "
-    "by .detach(), .item() or NumPy for example."
+    "The numbers are right, but the gradient that reaches {} is not: perhaps it is cut off on one of the ways to the "
+    "result, by .detach(), .item() or NumPy for example."
 )
 NOT_FINITE = (
     "The numbers are right, but the gradient that reaches {} is not finite. A number that was infinite or NaN, and was "
     "covered up afterwards, is still met on the way back."
 )
-RAISES = "The numbers are right, but for tensors that require a gradient the function raises {}."
+IN_PLACE = (
+    "The numbers are right, but a tensor that the way back still needs was changed in place, by /= or mul_() for "
+    "example. Make a new one."
+)
+RAISES = "The numbers are right, but for tensors that require a gradient there is {}."
 
 
 def fault(reference: Callable, got: list, inputs: list[tuple]) -> str:
@@ -35,9 +39,11 @@ def fault(reference: Callable, got: list, inputs: list[tuple]) -> str:
     parameters = inspect.signature(reference).parameters
     names = [name for name, argument in zip(parameters, inputs[0], strict=True) if _is_float(argument)]
     expected = gradients_of(reference, inputs)
-    raised = next((outcome for outcome in got if isinstance(outcome, NoNumbers)), None)
+    raised = next((outcome.text for outcome in got if isinstance(outcome, NoNumbers)), None)
     if raised:
-        return CUT_OFF.format(", ".join(names)) if "numpy" in raised.text.lower() else RAISES.format(raised.text)
+        if "numpy" in raised.lower():
+            return CUT_OFF.format(", ".join(names))
+        return IN_PLACE if "inplace operation" in raised else RAISES.format(raised.rstrip("."))
     pairs = [(_joined(got, index), _joined(expected, index)) for index in range(len(names))]
     for sentence, is_so in ((CUT_OFF, _missing), (NOT_FINITE, _not_finite), (PARTLY, _differs)):
         found = [name for name, pair in zip(names, pairs, strict=True) if is_so(*pair)]

@@ -8,7 +8,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,7 +47,7 @@ def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS) -> li
     """
     outcomes = []
     try:
-        with _signals(seconds):
+        with plain_torch(), _signals(seconds):
             for arguments in inputs:
                 outcomes.append(_outcome(function, arguments))
     except Interrupted:
@@ -56,6 +56,20 @@ def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS) -> li
         stopped = NoNumbers(f"no result after {seconds:g} seconds", _own_lines(error, function))
         outcomes += [stopped] * (len(inputs) - len(outcomes))
     return outcomes
+
+
+@contextmanager
+def plain_torch():
+    """As torch is at first, whatever is switched on around it: a notebook may do without gradients, or use a GPU."""
+    with ExitStack() as stack:
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.enable_grad())
+        for kind in {"cpu", torch.get_default_device().type}:
+            if torch.amp.is_autocast_available(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        if torch.get_default_device().type != "cpu":
+            stack.enter_context(torch.device("cpu"))
+        yield
 
 
 @contextmanager
@@ -90,6 +104,8 @@ def _raising(error):
 
     def handler(number, frame):
         nonlocal swallowed
+        if error is TooSlow and _imports(frame):
+            return  # the timer comes again: a module that was imported by half would stay broken
         if swallowed and error is TooSlow:
             _raise_where_it_is_caught(frame)
         swallowed = True
@@ -112,6 +128,10 @@ def _raise_where_it_is_caught(frame):
     for running in _frames_of_the_function(frame):
         running.f_trace = trace
     sys.settrace(trace)
+
+
+def _imports(frame):
+    return any(one.f_code.co_filename.startswith("<frozen importlib") for one in _frames_of_the_function(frame))
 
 
 def _frames_of_the_function(frame):
@@ -141,6 +161,8 @@ def _plain(value):
     """Numbers as a dense tensor on the CPU, Python's own and `...` as they are, several arrays as a tuple."""
     if value is ... or type(value) is float:
         return value
+    if value is None:
+        return NoNumbers("None: is there a return?")
     if isinstance(value, (tuple, list)) and any(item is ... or getattr(item, "ndim", 0) for item in value):
         return tuple(map(_plain, value))
     if isinstance(value, np.ndarray):
@@ -153,7 +175,7 @@ def _plain(value):
         return NoNumbers("a tensor that is sparse, nested, quantized or without data")
     if tensor.numel() > LARGEST:
         return NoNumbers(f"a tensor of shape {tuple(tensor.shape)}")
-    return value if type(value) is int else tensor.cpu()
+    return value if type(value) is int else tensor.cpu().clone()  # it may be written into by the next call
 
 
 def _own_lines(error, function):

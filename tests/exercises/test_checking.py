@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import torch
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
-from attention_course.exercises.checking import LENGTH, NOT_MENDED, SIZES, Exercise, judge
+from attention_course.exercises.checking import LENGTH, NOT_MENDED, SIZES, Exercise, draw, judge
+from attention_course.exercises.drawing import normal
+from attention_course.exercises.running import run
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
@@ -148,6 +151,12 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)), "Expected 1 at [0], got 0."),
         (torch.tensor([1]), [], "Expected shape (1,), got (0,)."),
         (torch.ones(2), None, "Nothing to compare came back."),
+        (torch.ones(2, 3), [torch.ones(3)], "Expected one result, got a tuple or list of 1."),
+        (torch.ones(2), (torch.ones(2),), "Expected one result, got a tuple or list of 1."),
+        (torch.tensor(1.0), (torch.ones(2),), "Expected one result, got a tuple or list of 1."),
+        (1.0, (torch.ones(2), torch.ones(2)), "Expected one result, got a tuple or list of 2."),
+        (torch.ones(2, 3), [torch.ones(3), torch.zeros(3)], "Expected 1 at [1, 0], got 0."),
+        (16_777_217, 16_777_218.0, "Expected 16777217, got 16777218."),
     ],
 )
 def test_kind_shape_and_value_must_agree_and_the_difference_is_told(expected, got, message):
@@ -172,6 +181,8 @@ def test_what_is_shown_as_expected_and_as_got_is_never_the_same(scale):
         (2.5, torch.tensor(2.5)),
         (torch.tensor(2), 2),
         (torch.tensor([1, 2]), [1, 2]),
+        (torch.ones(2, 3), [torch.ones(3), torch.ones(3)]),  # row by row
+        (16_777_217, 16_777_217.0),
         (torch.tensor([1, 2]), np.array([2, 1], dtype=np.int32)[::-1]),
         (torch.tensor([True]), [True]),
         (torch.tensor([], dtype=torch.long), []),
@@ -252,3 +263,53 @@ print(*sorted(name for name in sys.modules if name.startswith("attention_course.
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.rsplit(".", 1)[1] for name in done.stdout.split()}
     assert loaded & set(CHAPTERS) == {"flash"}
+
+
+@each_exercise
+def test_the_first_row_alone_is_never_enough(exercise):
+    """As where `return` stands within the loop, or a comma behind the result."""
+
+    def first_row(*arguments):
+        result = exercise.reference(*arguments)
+        return [torch.as_tensor(result)[0] if getattr(result, "ndim", 0) else torch.as_tensor(result)[None]]
+
+    if not isinstance(run(exercise.reference, draw(exercise, 0)[:1])[0], tuple):
+        assert judge(exercise, first_row).status == "wrong"
+
+
+@contextmanager
+def of_bfloat16():
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        yield
+
+
+@contextmanager
+def without_data():
+    torch.set_default_device("meta")
+    try:
+        yield
+    finally:
+        torch.set_default_device(None)
+
+
+@pytest.mark.parametrize("state", [torch.no_grad, torch.inference_mode, of_bfloat16, without_data])
+def test_what_is_switched_on_around_a_check_decides_nothing(state):
+    right, wrong = (lambda x: (x @ x.mT).exp()), (lambda x: (x @ x.mT).exp() + 1e-3)
+    exercise = Exercise("a.b", right, lambda size, generator: (normal(generator, size, size),), (), differentiable=True)
+    with state():
+        assert judge(exercise, right).passed
+        assert judge(exercise, wrong).status == "wrong"
+
+
+def test_an_answer_may_return_what_its_next_call_overwrites():
+    buffer = torch.zeros(10, 10)
+
+    def answer(x):
+        buffer[: len(x), : len(x)] = x @ x.mT
+        return buffer[: len(x), : len(x)]
+
+    assert judge(Exercise("a.b", lambda x: x @ x.mT, lambda size, g: (normal(g, size, 3),), ()), answer).passed
+
+
+def test_a_missing_return_is_asked_for():
+    assert "None: is there a return?" in judge(asking(lambda: 1.0), lambda: None).message

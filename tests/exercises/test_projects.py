@@ -38,6 +38,7 @@ def test_what_learners_hand_in_is_recognised(grade, batch):
     handed_in = {
         "no tensor": target.tolist(),
         "logits": torch.randn(*target.shape, 40),
+        "no whole numbers": target.float(),
         "shape": target[:, :-1],
         "one place late": target.roll(1, 1),
         "the same for all": target[:1].expand_as(target).clone(),
@@ -83,3 +84,13 @@ def test_pads_are_no_words():
     written[:, 0] = translation.IDS["souvent"]
     words = (PAIRS.target != translation.PAD).sum().item()
     assert f"{1 - 300 / words:.1%} of their words" in grade_pairs(written, PAIRS).message
+
+
+def test_a_goal_that_is_reached_exactly_is_reached():
+    """In 32 bits 1,800 of 2,000 are less than 0.9."""
+    pairs = tasks.translation_pairs(2000, torch.Generator().manual_seed(0))
+    wrong = torch.arange(2000) >= 2000 * GOALS["pairs"]
+    written = pairs.target.clone()
+    written[wrong, 0] = (written[wrong, 0] + 1) % 3 + 2
+    written[wrong, 0] = torch.where(written[wrong, 0] == pairs.target[wrong, 0], 5, written[wrong, 0])
+    assert grade_pairs(written, pairs).passed

@@ -229,3 +229,18 @@ print(run(endless, [()], seconds=0.3), run(leaving, [()]))
     assert "no result after 0.3 seconds" in printed and "in line 6: time.sleep(0.01)" in printed
     assert "SystemExit" in printed and "in line 9: sys.exit()" in printed
     assert notebook.cells[1].outputs[0].text == "1\n"
+
+
+def test_an_import_is_not_cut_in_half(tmp_path, monkeypatch):
+    """What it leaves behind would break the module until the notebook's kernel is started again."""
+    (tmp_path / "slow_to_import.py").write_text("import time\n\ntime.sleep(1.5)\nnumber = 3\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def answer():
+        import slow_to_import
+
+        return slow_to_import.number
+
+    run(answer, [()], seconds=0.5)
+    assert sys.modules["slow_to_import"].number == 3
+    assert run(answer, [()], seconds=0.5) == [3]
