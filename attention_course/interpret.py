@@ -6,6 +6,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from attention_course.autocast import wide
+
 Answer = Callable[[Tensor], Tensor]
 """Takes embedded tokens `(batch, n, d_model)` to one number each, `(batch,)`: a logit, or a difference of two."""
 
@@ -161,10 +163,10 @@ def integrated_gradients(answer: Answer, x: Tensor, baseline: Tensor, steps: int
     if steps < 1:
         raise ValueError(f"steps must be 1 or more, got {steps}")
     difference = (x - baseline).detach()
-    total = torch.zeros_like(difference)
+    total = torch.zeros_like(wide(difference))
     for step in range(steps):
         total += gradients(answer, baseline + (step + 0.5) / steps * difference)
-    return (difference * total / steps).sum(-1)
+    return (difference * total / steps).sum(-1).to(x.dtype)
 
 
 # --- what is missed ----------------------------------------------------------------------------

@@ -31,7 +31,8 @@ def encoder_from_bert(bert) -> Encoder:
     """The course's encoder, post-norm, with the weights of a BERT: the same function without BERT's code.
 
     It reads what `bert.embeddings` makes of words, positions and segments, `(batch, n_tokens, d_model)`, and
-    returns BERT's `last_hidden_state`. BERT's `attention_mask` becomes `mask.bool()[:, None, None, :]`.
+    returns BERT's `last_hidden_state`, on its device and in its dtype. BERT's `attention_mask` becomes
+    `mask.bool()[:, None, None, :]`.
 
     Args:
         bert: A `transformers.BertModel`.
@@ -48,6 +49,7 @@ def encoder_from_bert(bert) -> Encoder:
             f"hidden_size={config.hidden_size}, is_decoder={config.is_decoder}"
         )
     encoder = Encoder(config.hidden_size, config.num_attention_heads, config.num_hidden_layers, norm_first=False)
+    encoder.to(bert.device, bert.dtype)
     for block, layer in zip(encoder.blocks, bert.encoder.layer, strict=True):
         _copy_layer(block, layer)
     return encoder.eval()
@@ -91,7 +93,8 @@ def load_gpt2(name_or_folder: str):
 def language_model_from_gpt2(gpt2) -> CausalLanguageModel:
     """The course's language model with the weights of a GPT-2: the same function without GPT-2's code.
 
-    Positions are learned, GELU is approximated by a tanh, and embedding and head are tied.
+    Positions are learned, GELU is approximated by a tanh, and embedding and head are tied. It is on the GPT-2's device
+    and in its dtype.
 
     Args:
         gpt2: A `transformers.GPT2LMHeadModel`.
@@ -116,6 +119,7 @@ def language_model_from_gpt2(gpt2) -> CausalLanguageModel:
         )
     positions = LearnedPositions(config.n_positions, config.n_embd)
     model = CausalLanguageModel(config.vocab_size, config.n_embd, config.n_head, config.n_layer, positions=positions)
+    model.to(gpt2.device, gpt2.dtype)
     body = gpt2.transformer
     model.embedding.load_state_dict(body.wte.state_dict())
     positions.embedding.load_state_dict(body.wpe.state_dict())

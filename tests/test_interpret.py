@@ -143,6 +143,14 @@ def test_integrated_gradients_add_up_to_the_difference():
     torch.testing.assert_close(scores.sum(1), curved(X) - curved(BASELINE.expand_as(X)), atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_many_small_gradients_keep_their_digits_in_half_precision(dtype):
+    """A sum in half precision would stand still at 256, or overflow."""
+    x = torch.ones(1, 3, 4, dtype=dtype)
+    scores = interpret.integrated_gradients(lambda x: 100 * x.sum((1, 2)), x, torch.zeros_like(x))
+    torch.testing.assert_close(scores, torch.full((1, 3), 400.0, dtype=dtype))
+
+
 def test_gradient_times_input_is_zero_where_a_word_is_only_read_through_a_norm():
     """A layer norm does not care about the scale of what it reads (Euler): only the last token's own path is left."""
     torch.manual_seed(0)

@@ -75,6 +75,17 @@ def test_the_courses_encoder_computes_what_bert_computes(loaded):
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
+def test_a_copy_computes_in_the_dtype_of_its_model(transformers, dtype):
+    bert, gpt2 = random_bert(transformers).to(dtype), random_gpt2(transformers).to(dtype)
+    tokens = bert.embeddings(inputs_embeds=torch.randn(2, 5, 16, dtype=dtype), position_ids=torch.arange(5)[None])
+    assert encoder_from_bert(bert)(tokens)[0].dtype == dtype
+    model = language_model_from_gpt2(gpt2)
+    assert torch.equal(model.embedding.weight, gpt2.transformer.wte.weight)  # with all its digits
+    assert model(torch.randint(11, (2, 9)))[0].dtype == dtype
+
+
+@torch.no_grad()
 def test_the_layer_norms_keep_berts_epsilon(transformers):
     """With a large one the two would differ visibly if it were left behind."""
     bert = random_bert(transformers, layer_norm_eps=0.5)
