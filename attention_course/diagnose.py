@@ -2,6 +2,7 @@
 
 import argparse
 import importlib.util
+import math
 import sys
 import warnings
 from collections.abc import Callable
@@ -87,10 +88,15 @@ def diagnose(
         The report: a list of findings, which prints as text.
 
     Raises:
+        TypeError: If it cannot be called at all.
         ValueError: If no way of calling it was found, or an argument is none of those above.
     """
+    if not callable(my_attention):
+        raise TypeError(f"my_attention must be a function, a module or a class of modules, got {type(my_attention)}")
     if mask_means not in (None, "attend", "hide"):
         raise ValueError(f"mask_means must be 'attend' or 'hide', got {mask_means!r}")
+    if scale not in (None, "1/sqrt(d)") and not _is_number(scale):
+        raise ValueError(f"scale must be a number or '1/sqrt(d)', got {scale!r}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of calls that were only tried
         known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale, layout))
@@ -99,11 +105,17 @@ def diagnose(
     return report
 
 
+def _is_number(said: str | float) -> bool:
+    try:
+        return math.isfinite(float(said))
+    except (TypeError, ValueError):
+        return False
+
+
 def _asked(known: Knowledge) -> Report:
     """What each question has found, in the order of the questions."""
     report = Report()
-    # Where numbers are NaN for ordinary inputs, no other question has an answer.
-    for question in (ask_finite,) if ask_finite(known, USUAL) else QUESTIONS:
+    for question in (ask_finite, *QUESTIONS):
         try:
             finding = question(known, USUAL)
         except Exception as error:  # whatever somebody's code may raise
@@ -112,6 +124,8 @@ def _asked(known: Knowledge) -> Report:
         if finding is not None:
             smallest, tokens = _smallest(known, question, finding)
             report.append(replace(smallest, shown=_told(tokens), inputs=tuple(known.subject.arguments(tokens))))
+            if question is ask_finite:  # where numbers are NaN for ordinary inputs, no other one has an answer
+                break
     report.seems = _seems(known)
     return report
 
@@ -162,14 +176,19 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--scale", help="what dot products are multiplied by: a number, or 1/sqrt(d)")
     given = parser.parse_args(arguments)
     try:
+        attention = _load(given.attention)
+    except Exception as error:  # whatever somebody's file may raise
+        print(f"diagnose: {given.attention} cannot be loaded: {type(error).__name__}: {error}", file=sys.stderr)
+        return 2
+    try:
         report = diagnose(
-            _load(given.attention),
+            attention,
             layout=given.layout,
             mask_means=given.mask_means,
             causal=given.causal,
             scale=given.scale,
         )
-    except (ValueError, OSError, AttributeError) as error:
+    except (TypeError, ValueError) as error:
         print(f"diagnose: {error}", file=sys.stderr)
         return 2
     print(report)
@@ -181,10 +200,12 @@ def _load(address: str) -> Callable:
     file, _, name = address.rpartition(":")
     if not file:
         raise ValueError(f"expected FILE:NAME, such as my_model.py:Attention, got {address!r}")
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
+    # No import asks for a name with a space: it stands for no other module.
+    spec = importlib.util.spec_from_file_location(f"diagnosed {Path(file).stem}", file)
     if spec is None:
         raise ValueError(f"expected a Python file, got {file!r}")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where a dataclass looks up its annotations
     sys.path.insert(0, str(Path(file).resolve().parent))  # what it imports beside itself
     spec.loader.exec_module(module)
     return getattr(module, name)

@@ -32,12 +32,13 @@ class Run:
     @torch.no_grad()
     def __init__(self, model, batch, loss, *, causal, mask=None, order=True, rate=None):
         inputs, self.targets = batch
-        *self.others, self.tokens = inputs if isinstance(inputs, tuple) else (inputs,)
+        *self.others, self.tokens = inputs if isinstance(inputs, tuple | list) else (inputs,)
         self.loss, self.causal, self.mask, self.order = loss, causal, mask, order
         self.rates = RATES if rate is None else [rate]
-        self.model, self.nudged = (copy.deepcopy(model).float().eval() for _ in range(2))
+        self.model, self.nudged = (copied(model).float().eval() for _ in range(2))
         for parameter in self.nudged.parameters():  # a layer that starts at zero would let nothing through
-            parameter.data += 0.02 * torch.randn_like(parameter)
+            if parameter.requires_grad:  # what is frozen may be a mask
+                parameter.data += 0.02 * torch.randn_like(parameter)
         self.logits, self.before = self.call(self.model), self.call(self.nudged)
         self.even = loss(torch.zeros_like(self.logits), self.targets).item()
         self.frozen = [parameter.requires_grad for parameter in model.parameters()].count(False)
@@ -46,7 +47,7 @@ class Run:
 
     def call(self, model, *, tokens=None, mask=None, rows=slice(None)) -> Tensor:
         """The logits for some rows, perhaps for other tokens or under another mask, in the model's precision."""
-        dtype = next((parameter.dtype for parameter in model.parameters()), None)
+        dtype = next((parameter.dtype for parameter in model.parameters() if parameter.is_floating_point()), None)
         mask = self.mask if mask is None else mask
         given = [*self.others, self.tokens if tokens is None else tokens, *([] if mask is None else [mask])]
         output = model(*((tensor.to(dtype) if tensor.is_floating_point() else tensor)[rows] for tensor in given))
@@ -67,12 +68,24 @@ class Run:
 
             def hook(module, given, output, name=name or "the model"):
                 output = output[0] if isinstance(output, tuple | list) else output
-                if isinstance(output, Tensor):
+                if isinstance(output, Tensor) and output.is_floating_point():
                     seen.append((name, output.abs().max().item(), (~output.isfinite()).float().mean().item()))
 
             module.register_forward_hook(hook)
         self.call(watched)
         return seen
+
+
+def copied(model: nn.Module) -> nn.Module:
+    """A copy of a model, without the graph of what it keeps of its last pass: `deepcopy` alone refuses that."""
+    memo, parts = {}, [vars(module) for module in model.modules()]
+    for part in parts:  # grows while it is walked
+        for kept in part.values() if isinstance(part, dict) else part:
+            if isinstance(kept, Tensor) and not kept.is_leaf:
+                memo[id(kept)] = kept.detach().clone()
+            elif isinstance(kept, dict | list | tuple):
+                parts.append(kept)
+    return copy.deepcopy(model, memo)
 
 
 def by_heart(run: Run, rate: float) -> tuple[float, float]:
@@ -115,7 +128,13 @@ def ask_passes(run: Run) -> Finding:
 def ask_start(run: Run) -> Finding:
     """Is the loss far above an even guess's, all logits 0? Or are the logits shares, and the loss does a softmax?"""
     loss, sums = run.loss(run.logits, run.targets).item(), run.logits.sum(-1)
-    own = abs(run.loss(run.logits + 1, run.targets).item() - loss) < 1e-4  # a softmax does not feel a constant
+    try:
+        shifted = run.loss(run.logits + 1, run.targets).item()
+    except RuntimeError as error:  # a loss of probabilities refuses numbers above 1
+        raise ValueError(f"loss must take logits, as cross_entropy does, and it raises {error}") from error
+    if not 0 < run.even < torch.inf:  # as a loss of probabilities, or of their logarithms
+        raise ValueError(f"loss must take logits, as cross_entropy does, and it is {run.even:g} where they all are 0")
+    own = abs(shifted - loss) < 1e-4  # a softmax does not feel a constant
     if own and (run.logits >= 0).all() and ((sums - 1).abs() < 1e-3).all():
         return Finding("softmax", True, sums.mean().item(), "each row of logits sums to 1: a softmax before the loss's")
     return Finding("start", loss > 1.5 * run.even, loss, f"loss {loss:.2f}, an even guess {run.even:.2f}")
@@ -136,13 +155,23 @@ def ask_future(run: Run) -> Finding | None:
         return None
     if not run.per_token:
         raise ValueError(f"causal needs logits of each token, (batch, n, ...), got {tuple(run.logits.shape)}")
-    half, turned = run.tokens.size(1) // 2, run.tokens.flip(1)
-    late = torch.cat([run.tokens[:, :half], turned[:, half:]], 1)
-    moved = run.moved(tokens=late, places=(slice(None), slice(half)))
-    copied = run.targets.shape == run.tokens.shape and bool((run.targets == run.tokens).all())
-    if copied and moved <= TINY and run.moved(tokens=turned, places=(slice(None), 0)) > TINY:
+    n, turned = run.tokens.size(1), run.tokens.flip(1)
+    for cut in (n // 2, n - 1):  # a leak inside chunks may end at the first one
+        late = torch.cat([run.tokens[:, :cut], turned[:, cut:]], 1)
+        moved = run.moved(tokens=late, places=(slice(None), slice(cut)))
+        if moved > TINY:
+            break
+    if moved <= TINY and targets_read(run) and run.moved(tokens=turned, places=(slice(None), 0)) > TINY:
         return Finding("shift", True, 1.0, "100% of the targets are tokens that their own logits have read")
     return Finding("future", moved > TINY, moved, f"other tokens behind move earlier logits by {moved:.2g}")
+
+
+def targets_read(run: Run) -> bool:
+    """Whether the targets, but those below 0, are the tokens at their own place, or those at the place before."""
+    if run.targets.shape != run.tokens.shape:
+        return False
+    ahead = run.targets[:, 1:], run.tokens[:, :-1]
+    return any(bool((a == b)[a >= 0].all()) and bool((a >= 0).any()) for a, b in [(run.targets, run.tokens), ahead])
 
 
 @torch.no_grad()
@@ -163,16 +192,29 @@ def ask_padding(run: Run) -> Finding | None:
     return Finding(name, moved > TINY, moved, f"other pads move the logits of what is real by {moved:.2g}{cause}")
 
 
-def ask_order(run: Run) -> Finding | None:
-    """Does another order of all real tokens but the last leave the answer, or the last token's logits, as they were?"""
-    if not run.order or run.tokens.size(1) < 3:
-        return None
+def turned_round(run: Run, first: int) -> tuple[Tensor, list[int]]:
+    """The tokens, in each row all real ones turned round from the `first` to the last but one, and where it ends."""
     turned, last = run.tokens.clone(), []
     for row in range(len(turned)):
         *earlier, end = range(turned.size(1)) if run.mask is None else run.mask[row].nonzero()[:, 0].tolist() or [0]
-        turned[row, earlier] = run.tokens[row, earlier[::-1]]
+        turned[row, earlier[first:]] = run.tokens[row, earlier[first:][::-1]]
         last.append(end)
-    moved = run.moved(tokens=turned, places=(range(len(last)), last) if run.per_token else ...)
+    return turned, last
+
+
+def ask_order(run: Run) -> Finding | None:
+    """Does another order of all real tokens but the last leave the answer, or the last token's logits, as they were?
+
+    Then the first one stays, too: it may be a CLS token, of which alone the logits are made.
+    """
+    moved = None
+    for first in (0, 1) if run.order else ():
+        turned, last = turned_round(run, first)
+        if not torch.equal(turned, run.tokens):
+            number = run.moved(tokens=turned, places=(range(len(last)), last) if run.per_token else ...)
+            moved = number if moved is None or number <= TINY else moved
+    if moved is None:  # too few tokens
+        return None
     meant = "" if moved > TINY else " (meant so, as in a bag of words? Then order=False)"
     return Finding("order", moved <= TINY, moved, f"another order of the tokens moves logits by {moved:.2g}{meant}")
 
@@ -208,14 +250,17 @@ def ask_learning(run: Run) -> Finding:
 
 def ask_float16(run: Run) -> Finding | None:
     """Do numbers leave float16, which ends at 65,504?"""
+    largest = max(row[1] for row in run.walk(run.model))
+    said = f"the largest number that a module returns is {largest:.3g}"
     try:
-        seen = run.walk(copy.deepcopy(run.model).half())
-    except RuntimeError as error:  # a number such as -1e9 is refused; or this machine cannot compute in float16
-        refused = "overflow" in str(error)
-        return Finding("float16", True, 1.0, str(error).splitlines()[0]) if refused else None
-    largest, sick = max(row[1] for row in run.walk(run.model)), [name for name, _, share in seen if share]
+        sick = [name for name, _, share in run.walk(copy.deepcopy(run.model).half()) if share]
+    except RuntimeError as error:  # a number such as -1e9 is refused; or the model cannot compute in float16
+        told = str(error).splitlines()[0]
+        if "overflow" in str(error):
+            return Finding("float16", True, 1.0, told)
+        return Finding("float16", False, largest, f"{said}; not asked in float16: {told}")
     first = f"; NaN or infinity in float16: first in {sick[0]}" if sick else ""
-    return Finding("float16", bool(sick), largest, f"the largest number that a module returns is {largest:.3g}{first}")
+    return Finding("float16", bool(sick), largest, said + first)
 
 
 QUESTIONS = ask_passes, ask_start, ask_rows, ask_future, ask_padding, ask_order, ask_gradient, ask_learning, ask_float16
@@ -228,7 +273,7 @@ def examine(
 
     Args:
         model: Called as `model(inputs)` or `model(inputs, mask)`; returns logits, or a tuple that begins with them.
-        batch: `(inputs, targets)`, two rows or more. Of a tuple of inputs the last is the sequence in question.
+        batch: `(inputs, targets)`, two rows or more. Of several inputs the last is the sequence in question.
         loss: `loss(logits, targets)`, a mean.
         causal: Whether the future must have no say; the logits are then `(batch, n, ...)`.
         mask: Boolean `(batch, n)`, `True` = a real token.
@@ -237,11 +282,14 @@ def examine(
 
     Raises:
         TypeError: If the model is no module, or the mask not boolean.
-        ValueError: If the batch has not two rows or more of inputs and targets, or the mask another shape.
+        ValueError: If the batch has not two rows or more of inputs and targets, the mask another shape, or the loss
+            takes no logits.
     """
-    tokens = batch[0][-1] if isinstance(batch[0], tuple) else batch[0]
-    if not isinstance(model, nn.Module) or (mask is not None and mask.dtype != torch.bool):
-        raise TypeError(f"model must be a module and mask boolean, got {type(model).__name__} and {mask}")
+    tokens = batch[0][-1] if isinstance(batch[0], tuple | list) else batch[0]
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a module, got {type(model).__name__}")
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean, True = a real token, got {mask.dtype} of shape {tuple(mask.shape)}")
     if not len(tokens) == len(batch[1]) > 1 or (mask is not None and mask.shape != tokens.shape[:2]):
         got = f"{len(tokens)} and {len(batch[1])} rows, mask {None if mask is None else tuple(mask.shape)}"
         raise ValueError(f"batch must be two rows or more of inputs and targets, and mask (batch, n), got {got}")

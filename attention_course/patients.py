@@ -1,6 +1,7 @@
 """Models of the course with one thing wrong in each, and sound ones: to try `examine` on."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -148,8 +149,8 @@ def tied(seed: int) -> Patient:
     return patient
 
 
-def _changed(patient: Patient, way: Callable, **asked) -> Patient:
-    return patient._replace(model=Changed(patient.model, way), asked=patient.asked | asked)
+def _changed(patient: Patient, way: Callable) -> Patient:
+    return patient._replace(model=Changed(patient.model, way))
 
 
 def _altered(patient: Patient, change: Callable) -> Patient:
@@ -167,13 +168,8 @@ def _freeze(model: nn.Module) -> None:
     model.logits.bias.requires_grad_(True)
 
 
-def _textbook(query, key, value, mask, *, dropout=0.0, need_weights=False):
-    weights = (query @ key.mT / query.size(-1) ** 0.5).masked_fill(~mask, -torch.inf).softmax(-1)
-    return weights @ value, weights
-
-
-def _billion(query, key, value, mask, *, dropout=0.0, need_weights=False):
-    weights = (query @ key.mT / query.size(-1) ** 0.5).masked_fill(~mask, -1e9).softmax(-1)
+def _textbook(query, key, value, mask, *, fill=-torch.inf, dropout=0.0, need_weights=False):
+    weights = (query @ key.mT / query.size(-1) ** 0.5).masked_fill(~mask, fill).softmax(-1)
     return weights @ value, weights
 
 
@@ -263,7 +259,7 @@ BROKEN: dict[str, tuple[str, Callable[[int], Patient]]] = {
         "rate",
         lambda seed: (p := reader_of_digits(seed))._replace(asked=p.asked | {"rate": 1e-6}),
     ),
-    "minus a billion in a mask": ("float16", lambda seed: _attending(reviewer(seed), _billion)),
+    "minus a billion in a mask": ("float16", lambda seed: _attending(reviewer(seed), partial(_textbook, fill=-1e9))),
     "a matrix ten thousand times too large before a norm": (
         "float16",
         lambda seed: _altered(

@@ -12,11 +12,105 @@ from torch import nn
 
 from attention_course import tasks, training
 from attention_course.examine import Run, examine
-from attention_course.patients import BROKEN, SOUND, reviewer, sorter, writer
+from attention_course.patients import BROKEN, SOUND, Changed, Patient, reviewer, sorter, translator, writer
+from attention_course.transformer import Encoder
 
 FILE = Path(__file__).parents[1] / "attention_course" / "examine.py"
 PLAINEST = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"}
 AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+
+
+class Small(nn.Module):
+    """A language model of one block, with a table of who may see whom; it keeps its last logits."""
+
+    def __init__(self, n_symbols, seen):
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(n_symbols, 32), nn.Embedding(64, 32)
+        self.qkv, self.logits, self.seen, self.kept = nn.Linear(32, 96), nn.Linear(32, n_symbols), seen, [None]
+
+    def forward(self, symbols):
+        n = symbols.size(1)
+        tokens = self.embedding(symbols) + self.positions(torch.arange(n))
+        query, key, value = self.qkv(tokens).chunk(3, -1)
+        scores = (query @ key.mT / 32**0.5).masked_fill(self.seen[:n, :n] == 0, -1e4)
+        self.kept[0] = self.logits(tokens + scores.softmax(-1) @ value)
+        return self.kept[0]
+
+
+class ReadsFirst(nn.Module):
+    """A classifier without positions that reads the first token, a CLS token of the data."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.encoder, self.logits = nn.Embedding(17, 32), Encoder(32, 4, 2), nn.Linear(32, 2)
+
+    def forward(self, symbols):
+        return self.logits(self.encoder(self.embedding(symbols))[0][:, 0])
+
+
+def small(seed, seen):
+    patient = writer(seed)
+    return patient._replace(model=Small(patient.model.logits.out_features, seen))
+
+
+def chunks(n=64, size=8):
+    place = torch.arange(n)
+    return ((place[:, None] >= place) | (place[:, None] // size == place // size)).float()
+
+
+def padded_and_not_shifted(seed):
+    patient = writer(seed)
+    targets = patient.batch[0].clone()
+    targets[:, -5:] = -100
+    return patient._replace(batch=(patient.batch[0], targets))
+
+
+def begins_with_cls(seed):
+    torch.manual_seed(seed)
+    symbols = torch.cat([torch.full((32, 1), 16), torch.randint(16, (32, 9))], 1)
+    return Patient(ReadsFirst(), (symbols, torch.randint(2, (32,))), F.cross_entropy, {"causal": False})
+
+
+def in_list(seed):
+    patient = translator(seed)
+    return patient._replace(batch=[list(patient.batch[0]), patient.batch[1]])
+
+
+def short(seed):
+    """A CLS token and two words: with the first and the last in place, nothing can be exchanged."""
+    patient = begins_with_cls(seed)
+    torch.manual_seed(seed)
+    model = nn.Sequential(nn.Embedding(17, 32), nn.Flatten(), nn.Linear(96, 2))
+    return patient._replace(model=model, batch=(patient.batch[0][:, :3], patient.batch[1]))
+
+
+def after_training(seed):
+    patient = small(seed, torch.ones(64, 64).tril())
+    patient.model(patient.batch[0])
+    return patient
+
+
+# Beside the tables that a page counts: what `examine` once passed over, or took for wrong.
+ALSO_BROKEN = {
+    "targets shifted backwards": (
+        "shift",
+        lambda seed: (p := writer(seed))._replace(batch=(p.batch[0], p.batch[0].roll(1, 1))),
+    ),
+    "targets not shifted, and pads left out": ("shift", padded_and_not_shifted),
+    "all see all inside chunks of eight": ("future", lambda seed: small(seed, chunks())),
+    "positions missing, and a CLS token in the data": ("order", begins_with_cls),
+}
+ALSO_SOUND = {
+    "a causal mask as a frozen parameter": lambda seed: small(
+        seed, nn.Parameter(torch.ones(64, 64).tril(), requires_grad=False)
+    ),
+    "a mask of booleans as a frozen parameter": lambda seed: small(
+        seed, nn.Parameter(torch.ones(64, 64).tril().bool(), requires_grad=False)
+    ),
+    "logits kept from a training pass": after_training,
+    "a list from a DataLoader": in_list,
+    "three tokens": short,
+}
 
 
 def examined(patient, **asked):
@@ -38,6 +132,19 @@ def test_a_sound_model_raises_no_alarm(sound, seed):
     report = examined(SOUND[sound](seed))
     assert report.cause is None, report
     assert str(report).endswith("nothing found")
+
+
+@pytest.mark.parametrize("broken", ALSO_BROKEN)
+def test_what_was_once_missed_is_named(broken):
+    cause, case = ALSO_BROKEN[broken]
+    report = examined(case(0))
+    assert report.cause == cause, report
+
+
+@pytest.mark.parametrize("sound", ALSO_SOUND)
+def test_no_more_alarms_are_raised(sound):
+    report = examined(ALSO_SOUND[sound](0))
+    assert report.cause is None, report
 
 
 def test_there_are_enough_of_both():
@@ -141,12 +248,38 @@ def test_a_model_in_another_precision_is_examined_in_float32(dtype):
     assert examined(patient).cause is None
 
 
+def test_it_is_said_where_float16_could_not_be_asked():
+    patient = sorter(0)
+    waves = torch.sin(torch.arange(8)[:, None] / torch.arange(1, 33))  # in float32, whatever the model's precision is
+    model = Changed(patient.model, lambda model, x: model.logits(model.encoder(model.embedding(x) + waves)[0]))
+    report = examined(patient._replace(model=model))
+    assert report.cause is None and report[-1].name == "float16"
+    assert "not asked in float16: " in report[-1].sentence
+
+
+@pytest.mark.parametrize(
+    ("way", "loss"),
+    [
+        (lambda model, x: model(x).log_softmax(-1), lambda logits, y: F.nll_loss(logits.flatten(0, 1), y.flatten())),
+        (
+            lambda model, x: model(x)[..., 0].sigmoid(),
+            lambda shares, y: F.binary_cross_entropy(shares, (y > 8).float()),
+        ),
+    ],
+    ids=["log_softmax and nll_loss", "sigmoid and BCE"],
+)
+def test_a_loss_of_probabilities_is_refused(way, loss):
+    patient = sorter(0)
+    with pytest.raises(ValueError, match="loss must take logits, as cross_entropy does"):
+        examined(patient._replace(model=Changed(patient.model, way), loss=loss))
+
+
 def test_what_does_not_fit_is_refused():
     model, (inputs, targets), loss, _ = sorter(0)
     mask = torch.ones(32, 8)
     with pytest.raises(TypeError, match="model must be a module"):
         examine(model.forward, (inputs, targets), loss, causal=False)
-    with pytest.raises(TypeError, match="mask boolean"):
+    with pytest.raises(TypeError, match=r"mask must be boolean, .* got torch.float32 of shape \(32, 8\)"):
         examine(model, (inputs, targets), loss, causal=False, mask=mask)
     with pytest.raises(ValueError, match=r"mask \(batch, n\)"):
         examine(model, (inputs, targets), loss, causal=False, mask=mask[:, 1:].bool())

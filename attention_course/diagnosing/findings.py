@@ -38,7 +38,8 @@ class Finding:
         name: One of `ORDER`.
         sentence: What was seen, with the number measured.
         shown: The smallest input that was found to show it, in words.
-        inputs: That input: the sequence, or query, key and value, as the attention takes them.
+        inputs: That input: the sequence, or query, key and value, as the attention takes them; for `overflow`, before
+            they are multiplied by a hundred.
         note: Whether it is only worth knowing: what was meant cannot be told from inputs.
     """
 

@@ -68,6 +68,8 @@ def _laid(subject: Subject, form: Form, sizes: Sizes) -> str | None:
 def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Where it is causal, or nearly, do later tokens have a say?"""
     subject = known.subject
+    if known.told.causal is False and not known.causal_options:
+        return None
     for argument, works in known.masks.items():
         if works is not None and works.replaces:
             sentence = f"without {argument} it hides what comes later, and with it does not"

@@ -54,12 +54,19 @@ class Knowledge:
                 known[f"with {argument}"] = form.build(form.pattern(self.subject, sizes), self.subject.dtype)
         return known
 
+    def hides_future(self) -> bool:
+        """Whether, with the argument that makes it causal if one does, no later token has a say."""
+        square = Sizes(USUAL.batch, USUAL.n_queries, USUAL.n_queries)
+        return not bool(influence(self.subject, square, **self.causal_options).triu(1).any())
+
 
 def learn(subject: Subject, told: Told) -> Knowledge:
     """Find out who has a say without a mask, and how each mask argument wants to be given."""
     known, plain = Knowledge(subject, told), influence(subject, USUAL)
     for argument in subject.signature.causal:
-        if _moves(subject, {argument: True}):
+        if _moves(subject, {argument: True}) and (
+            "causal" in argument.lower() or _hides_later(subject, {argument: True})
+        ):
             known.causal_options = {argument: True}
     own = _own_masks(subject)
     for argument in subject.signature.masks:
@@ -116,6 +123,13 @@ def _moves(subject, options):
     except Exception:  # whatever somebody's code may raise
         return False
     return bool(subject.moved(after - before, before).any())
+
+
+def _hides_later(subject, options):
+    """Whether an option hides later tokens more than earlier ones: a mask that is asked for may be about others."""
+    square = Sizes(USUAL.batch, USUAL.n_queries, USUAL.n_queries)
+    hidden = ~influence(subject, square, **options)
+    return bool(hidden.triu(1).sum() > hidden.tril(-1).sum())
 
 
 @torch.no_grad()

@@ -157,6 +157,6 @@ def read_mask(subject: Subject, argument: str, sizes: Sizes, plain: Tensor) -> t
         tried = try_form(subject, form, sizes, plain)
         if tried is not None:
             ran.append(tried)
-            if tried.right:
+            if tried.right and tried.moved:
                 return tried, ran
     return None, ran

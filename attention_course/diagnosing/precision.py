@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
-from attention_course.diagnosing.subject import Sizes
+from attention_course.diagnosing.subject import Sizes, cast
 
 HALVES = {torch.float16: 0.05, torch.bfloat16: 0.2}  # what rounding may move, as a share of the largest output
 
@@ -14,7 +14,8 @@ HALVES = {torch.float16: 0.05, torch.bfloat16: 0.2}  # what rounding may move, a
 def ask_half(known: Knowledge, sizes: Sizes) -> Finding | None:
     """In half precision, is the result another one, or none?"""
     subject = known.subject
-    if subject.numpy:
+    module = isinstance(subject.attention, nn.Module)
+    if subject.numpy or (not module and subject.dtype == torch.float32):  # a function around weights in float32
         return None
     for dtype, share in HALVES.items():
         told = str(dtype).removeprefix("torch.")
@@ -23,7 +24,7 @@ def ask_half(known: Knowledge, sizes: Sizes) -> Finding | None:
             expected = subject(tokens, **options)
             halved = {each: _to(tensor, dtype) for each, tensor in options.items()}
             attention = subject.fresh()
-            attention = attention.to(dtype) if isinstance(attention, nn.Module) else attention
+            attention = cast(attention, dtype) if module else attention
             base, subject.dtype = subject.dtype, dtype
             try:
                 output = subject([tensor.to(dtype) for tensor in tokens], attention, **halved)

@@ -17,7 +17,7 @@ def found_scale(subject: Subject, sizes: Sizes) -> tuple[float, int] | None:
     if subject.numpy:
         return None
     weights = weights_of(subject, sizes)
-    if weights is None or not (weights > 0).all():
+    if weights is None:
         return None
     tokens = subject.draw(sizes._replace(n_queries=weights.size(2), n_keys=weights.size(3)))
     if subject.blends:
@@ -30,6 +30,9 @@ def found_scale(subject: Subject, sizes: Sizes) -> tuple[float, int] | None:
         if products.numel() != weights.numel():
             return None
         products = products.reshape(weights.shape)
+    weights, products = weights[..., -1:, :], products[..., -1:, :]  # with a causal mask, too, the last sees every key
+    if not (weights > 0).all():
+        return None
     logs = weights.double().log()
     logs, products = (each - each.mean(-1, keepdim=True) for each in (logs, products.double()))
     slope = (logs * products).sum() / products.square().sum()
@@ -50,24 +53,34 @@ def _seen_products(subject: Subject, tokens: list[Tensor]) -> tuple[Tensor, floa
         return None
     left, right = watch.scores[-1]
     width, before = left.size(-1), 1.0
-    for factor in (left.reshape(-1, left.size(-2), width)[0, 0], right.mT.reshape(-1, right.size(-1), width)[0, 0]):
-        chunks = [chunk for each in projected for chunk in each.reshape(-1, each.size(-1))[0].split(width)]
-        chunks = [chunk for chunk in chunks if chunk.numel() == width]
-        like = [torch.cosine_similarity(factor, chunk, dim=0).item() for chunk in chunks]
-        if not like or max(like) < 1 - 1e-5:
-            return None
-        before *= (factor.norm() / chunks[like.index(max(like))].norm()).item()
+    chunks = [chunk for each in projected for chunk in each.reshape(-1, each.size(-1))[0].split(width)]
+    chunks = [chunk for chunk in chunks if chunk.numel() == width]
+    for factor in (left, right.mT):
+        times = [_times(row, chunks) for row in factor.reshape(-1, factor.size(-2), width)[:2, 0]]  # of two heads
+        if times[0] is None or any(each and not math.isclose(each, times[0], rel_tol=1e-3) for each in times):
+            return None  # as with a norm for each head: that is no scale
+        before *= times[0]
     return left @ right, before, width
+
+
+def _times(factor: Tensor, chunks: list[Tensor]) -> float | None:
+    """How many times as long a vector is as the one of these that it is a multiple of, if it is one's."""
+    like = [torch.cosine_similarity(factor, chunk, dim=0).item() for chunk in chunks]
+    if not like or max(like) < 1 - 1e-5:
+        return None
+    return (factor.norm() / chunks[like.index(max(like))].norm()).item()
 
 
 def ask_scale(known: Knowledge, sizes: Sizes) -> Finding | None:
     """By what are dot products multiplied, and was another scale told?"""
     found = found_scale(known.subject, sizes)
+    told = known.told.scale
+    if found is None and told is not None:
+        raise ValueError("which scale it uses, beside the one that was told, could not be measured")
     if found is None:
         return None
     scale, width = found
     usual = 1 / math.sqrt(width)
-    told = known.told.scale
     expected = usual if told in (None, "1/sqrt(d)") else float(told)
     if math.isclose(scale, expected, rel_tol=0.01):
         return None

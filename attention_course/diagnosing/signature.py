@@ -25,7 +25,8 @@ CAUSAL = re.compile(r"causal", re.IGNORECASE)
 PAST = re.compile(r"past|cache|^present|^memory_kv|layer_state|^state$", re.IGNORECASE)
 OF_OTHERS = re.compile(r"encoder|cross|memory|context", re.IGNORECASE)  # not of a single sequence
 OTHER = re.compile(r"freq|cos|sin|pos|start|index|idx|layer|step|rope|rotary|offset|angle", re.IGNORECASE)
-FLAGS = re.compile(r"need|return|output_|use_|train|verbose|causal", re.IGNORECASE)
+STATES = re.compile(r"^(?!n_|num_).*(states|features|hidden|embeds|embeddings?)$", re.IGNORECASE)  # and no numbers
+FLAGS = re.compile(r"need|return|output_|use_|train|verbose", re.IGNORECASE)
 
 
 @dataclass
@@ -47,6 +48,10 @@ def number_for(name: str):
     return next((number for pattern, number in NUMBERS if re.search(pattern, name, re.IGNORECASE)), None)
 
 
+def _is_sequence(name):
+    return name in TOKENS or STATES.search(name)
+
+
 def read_signature(attention: Callable) -> Signature:
     """Read the arguments of a function, or of a module's `forward`."""
     if attention is F.scaled_dot_product_attention:  # compiled: it has no signature to be read
@@ -66,11 +71,14 @@ def read_signature(attention: Callable) -> Signature:
             found.past.append(name)
         elif CAUSAL.search(name) and "mask" not in name:
             found.causal.append(name)
+        elif MASK.search(name) and isinstance(parameter.default, bool):
+            if "mask" in name.lower() and not FLAGS.match(name):  # whether to hide what comes later
+                found.causal.append(name)
         elif MASK.search(name) and not FLAGS.match(name):
             found.needs_mask |= required
             if len(found.tokens) > 1 or not OF_OTHERS.search(name):
                 found.masks.append(name)
-        elif required and found.tokens and number_for(name) is not None and name not in TOKENS:
+        elif required and found.tokens and number_for(name) is not None and not _is_sequence(name):
             found.numbers[name] = number_for(name)
         elif required and OTHER.search(name):
             found.unknown.append(name)

@@ -1,6 +1,5 @@
 """Somebody's attention behind one way of calling it, which was found by trying."""
 
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 
 from attention_course.diagnosing.layouts import LAYOUTS
 from attention_course.diagnosing.signature import Signature, build, read_signature, widths
+from attention_course.examine import copied
 
 
 class Sizes(NamedTuple):
@@ -29,6 +29,23 @@ class CannotCall(ValueError):
     """No way of calling the attention was found; the message says what was tried."""
 
 
+def cast(attention: nn.Module, dtype: torch.dtype) -> nn.Module:
+    """The module itself, its real numbers in another precision; `to` makes them of complex ones, too."""
+    for tensor in (*attention.parameters(), *attention.buffers()):
+        if tensor.is_floating_point():
+            tensor.data = tensor.data.to(dtype)
+    return attention
+
+
+def _stirred(attention: nn.Module) -> nn.Module:
+    """The module itself; what is to be trained and starts at zero, or nearly, would let nothing through."""
+    generator = torch.Generator().manual_seed(0)
+    for parameter in attention.parameters():
+        if parameter.requires_grad and (parameter.abs() < 1e-3).all():
+            parameter.data.normal_(std=0.02, generator=generator)
+    return attention
+
+
 class Subject:
     """An attention, called with tokens of shape `(batch, heads, n, d)` whatever its own layout is.
 
@@ -36,6 +53,7 @@ class Subject:
         kind: `"self"` (it takes one sequence), `"cross"` (two) or `"triple"` (query, key, value).
         equal: Whether it takes as many queries as keys only.
         dtype: float64 where it can be called so, else float32.
+        blends: Whether it is a function whose output blends the values as they are: no layer stands in it.
     """
 
     def __init__(self, attention: Callable, layout: str | None = None):
@@ -43,7 +61,7 @@ class Subject:
             torch.manual_seed(0)  # so that two reports of one class can be compared
             self.attention = build(attention) if isinstance(attention, type) else attention
         if isinstance(self.attention, nn.Module):
-            self.attention = copy.deepcopy(self.attention).cpu().float().eval()
+            self.attention = _stirred(copied(self.attention).cpu().float().eval())
         self.signature: Signature = read_signature(self.attention)
         if self.signature.unknown:
             raise CannotCall(
@@ -59,6 +77,7 @@ class Subject:
         self.numpy, self.dtype, self.equal = False, torch.float32, self.kind == "self"
         self.heads, self.base, self.single, self.training = 3, {}, False, False
         self._take(self._find(layout))
+        self.blends = self.kind == "triple" and not isinstance(self.attention, nn.Module) and self._blends()
 
     # Finding out how to call it
 
@@ -66,6 +85,8 @@ class Subject:
         named = [layout for layout in LAYOUTS if wanted is None or layout.name == wanted]
         if wanted is None and self.signature.numbers:  # it cuts the heads itself
             named = [layout for layout in named if not layout.heads]
+        if self.kind != "triple":  # its projections may take any leading dimensions, and it still means (batch, n, d)
+            named.sort(key=lambda layout: layout.heads)
         if not named:
             raise ValueError(f"layout must be one of {[layout.name for layout in LAYOUTS]}, got {wanted!r}")
         ran, said = [], []
@@ -77,7 +98,7 @@ class Subject:
                 self.base = base
                 try:
                     output = self(self.draw(USUAL))
-                    if output.isfinite().all() and self.stays_apart():
+                    if output.isfinite().all() and self.mixed() is None:
                         return *way, base
                     ran.append((*way, base))
                 except Exception as error:  # whatever somebody's code may raise
@@ -117,9 +138,15 @@ class Subject:
                 except Exception:  # a float32 mask or buffer, say
                     continue
 
-    def stays_apart(self) -> bool:
-        """Whether another first or last sequence, or head, leaves the others as they are."""
-        return self.mixed() is None
+    @torch.no_grad()
+    def _blends(self):
+        """Whether values twice as large, each number one place on, come out so."""
+        query, key, value = self.draw(USUAL)
+        try:
+            before, after = self([query, key, value]), self([query, key, 2 * value.roll(1, -1)])
+        except Exception:  # whatever somebody's code may raise
+            return False
+        return before.shape == after.shape and not self.moved(after - 2 * before.roll(1, -1), before).any()
 
     @torch.no_grad()
     def mixed(self) -> str | None:
@@ -172,7 +199,7 @@ class Subject:
     def fresh(self) -> Callable:
         """A copy that nobody has called yet, in the subject's precision."""
         if isinstance(self.attention, nn.Module):
-            return copy.deepcopy(self.attention).to(self.dtype).train(self.training)
+            return cast(copied(self.attention), self.dtype).train(self.training)
         return self.attention
 
     @contextmanager
@@ -231,11 +258,6 @@ class Subject:
         if isinstance(result, dict):
             result = list(result.values())
         return [tensor for each in result for tensor in self.tensors(each)] if isinstance(result, list | tuple) else []
-
-    @property
-    def blends(self) -> bool:
-        """Whether its output blends the values as they are, as in a function with no heads of its own."""
-        return self.kind == "triple" and not isinstance(self.attention, nn.Module) and not self.signature.numbers
 
     @property
     def of_pytorch(self) -> bool:

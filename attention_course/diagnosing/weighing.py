@@ -133,7 +133,7 @@ def _ask_constant_values(known: Knowledge, sizes: Sizes) -> Finding | None:
             share = (output.norm(dim=-1) / expected.norm(dim=-1)).flatten()
             worst = share[(share - 1).abs().argmax()]
             meant = name == UNMASKED
-            sentence = f"{name}, equal values come out {worst:.2f} times as large: so a row sums"
+            sentence = f"{name}, equal values come out {worst:.2f} times as large, and so does a row's sum"
             return Finding("rows_do_not_sum_to_1", sentence + MEANT * meant, note=meant)
     return None
 

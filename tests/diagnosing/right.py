@@ -864,6 +864,158 @@ class DecoderLayer(nn.Module):
         return x + self.ff(self.norms[2](x))
 
 
+# What a diagnosis once took for wrong
+
+
+class Masked(Heads):
+    """`mask` true = may attend, and what comes later may be hidden for good; `context` is the longest text it takes."""
+
+    def __init__(self, *, causal=False, context=128):
+        super().__init__()
+        triangle = torch.ones(context, context, dtype=torch.bool)
+        self.register_buffer("seen", triangle.tril() if causal else triangle)
+
+    def attend(self, x, mask=None):
+        q, k, v = self.split(x)
+        seen = self.seen[: x.size(1), : x.size(1)]
+        seen = seen if mask is None else seen & mask
+        scores = (q @ k.mT / math.sqrt(self.d_head)).masked_fill(~seen, torch.finfo(q.dtype).min)
+        self.weights = scores.softmax(-1)
+        return self.join(self.weights @ v)
+
+    def forward(self, x):
+        return self.attend(x)
+
+
+class StartsAtZero(Masked):
+    """Its output starts at zero, as is usual where it is added to a stream that is trained already."""
+
+    def __init__(self):
+        super().__init__()
+        nn.init.zeros_(self.o_proj.weight)
+        nn.init.zeros_(self.o_proj.bias)
+
+    def forward(self, x, mask=None):
+        return self.attend(x, mask)
+
+
+class LayerScale(Masked):
+    """As in CaiT: each feature's update starts at a millionth."""
+
+    def __init__(self):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.full((32,), 1e-6))
+
+    def forward(self, x, mask=None):
+        return x + self.gamma * self.attend(x, mask)
+
+
+class ThreeTimesAsManyPlaces(Masked):
+    """A table of 96 positions, of 32 numbers each."""
+
+    def __init__(self):
+        super().__init__()
+        self.positions = nn.Embedding(96, 32)
+
+    def forward(self, x):
+        return self.attend(x + self.positions(torch.arange(x.size(1), device=x.device)))
+
+
+class Polar(Masked):
+    """The angles as complex numbers in a buffer, as Llama's first code had them in the model."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("turns", torch.polar(torch.ones(64, 4), angles(64, 8, "cpu")))
+
+    def rotate(self, x):
+        assert self.turns.is_complex()
+        pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
+        return torch.view_as_real(pairs * self.turns[: x.size(-2)]).flatten(-2).type_as(x)
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        return self.join(F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v))
+
+
+class Stack(nn.Module):
+    """Two layers of one head that see all that is not masked, and a list of their keys and values."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(32, 96) for _ in range(2))
+
+    def forward(self, x, mask=None, past=None):
+        present = []
+        for index, layer in enumerate(self.layers):
+            q, k, v = layer(x).chunk(3, -1)
+            if past is not None:
+                k, v = torch.cat([past[index][0], k], 1), torch.cat([past[index][1], v], 1)
+            present.append((k, v))
+            scores = q @ k.mT / 32**0.5
+            if mask is not None:
+                scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+            x = x + scores.softmax(-1) @ v
+        return x, present
+
+
+class FromTheEnd(Masked):
+    """Each token sees itself and what comes later: it was never to hide that."""
+
+    def forward(self, x):
+        return self.attend(x, torch.ones(2 * x.shape[1:2], dtype=torch.bool, device=x.device).triu())
+
+
+class NotItself(Masked):
+    """A flag hides a token from itself, and nothing that comes later."""
+
+    def forward(self, x, mask_diagonal=False):
+        everything = torch.ones(2 * x.shape[1:2], dtype=torch.bool, device=x.device)
+        return self.attend(x, everything.fill_diagonal_(not mask_diagonal))
+
+
+class TwoStates(nn.Module):
+    """Both sequences must be given, and are named as Hugging Face's layers name them."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = Cross()
+
+    def forward(self, hidden_states, encoder_hidden_states):
+        return self.attention(hidden_states, encoder_hidden_states)
+
+
+def called_once(layer):
+    """The layer, which keeps what it computed."""
+    layer(torch.randn(2, 5, 32))
+    return layer
+
+
+def around(layer):
+    """A function of what the layer takes."""
+    return lambda x: layer(x)
+
+
+def around_three(layer):
+    return lambda query, key, value: layer(query, key, value)[0]
+
+
+ONCE_WRONG = [  # as RIGHT, which a page counts
+    ("a context of six tokens", lambda: Masked(context=6, causal=True), {}),
+    ("an output that starts at zero", StartsAtZero, {}),
+    ("an update that starts at a millionth", LayerScale, {}),
+    ("three times as many places as features", ThreeTimesAsManyPlaces, {}),
+    ("weights kept from a training pass", lambda: called_once(Masked()), {}),
+    ("a complex buffer", Polar, {}),
+    ("two layers with a cache", Stack, {"layout": "(batch, n, d)"}),
+    ("each from itself on", FromTheEnd, {"causal": False}),
+    ("a flag that hides the diagonal", NotItself, {}),
+    ("hidden_states and encoder_hidden_states", TwoStates, {}),
+    ("a function around a layer", lambda: around(Masked()), {}),
+    ("a function around PyTorch's layer", lambda: around_three(nn.MultiheadAttention(32, 4, batch_first=True)), {}),
+]
+
+
 # Other people's modules
 
 

@@ -13,10 +13,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 import unseen
-from right import RIGHT
+from right import ONCE_WRONG, RIGHT, Heads, Masked, NormedQueries, RootMeanSquareNormed
 from torch import nn
 
-from attention_course.diagnose import diagnose
+from attention_course.diagnose import _load, diagnose
 from attention_course.diagnosing.findings import LESSONS, ORDER
 from attention_course.exercises import chapter_exercises
 
@@ -43,6 +43,13 @@ def attention(query, key, value, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1.0)
     return scores.softmax(-1) @ value
+"""
+
+
+CONFIG = """
+@dataclasses.dataclass
+class Config:
+    width: int = 32
 """
 
 
@@ -81,7 +88,9 @@ def test_a_reported_bug_is_named_first(case):
     assert report.seems.endswith(" and a cache") or case.finding not in ("cache", "positions_restart")
 
 
-@pytest.mark.parametrize(("name", "make", "told"), RIGHT, ids=[name for name, _, _ in RIGHT])
+@pytest.mark.parametrize(
+    ("name", "make", "told"), [*RIGHT, *ONCE_WRONG], ids=[name for name, _, _ in [*RIGHT, *ONCE_WRONG]]
+)
 def test_a_right_attention_raises_no_alarm(name, make, told):
     try:
         attention = make()
@@ -89,6 +98,69 @@ def test_a_right_attention_raises_no_alarm(name, make, told):
         pytest.skip(f"{name}: {error}")
     report = diagnose(attention, **told)
     assert report.wrong == [] and report.unasked == {}, str(report)
+
+
+class ForgetsThePast(nn.Module):
+    """One head, which takes any leading dimensions; its causal mask stands in the wrong corner."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(32, 96)
+
+    def forward(self, x, past=None):
+        query, key, value = self.qkv(x).chunk(3, -1)
+        if past is not None:
+            key, value = torch.cat([past[0], key], 1), torch.cat([past[1], value], 1)
+        seen = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril()
+        weights = (query @ key.mT / 32**0.5).masked_fill(~seen, -1e4).softmax(-1)
+        return weights @ value, (key, value)
+
+
+class IgnoresItsMask(Masked):
+    def forward(self, x, causal_mask=None):
+        return self.attend(x)
+
+
+class IgnoresAllOthers(Masked):
+    def forward(self, x, mask=None):
+        return self.o_proj(x)
+
+
+class FlagOneTooFar(Masked):
+    def forward(self, x, mask=False):
+        seen = torch.ones(2 * x.shape[1:2], dtype=torch.bool)
+        return self.attend(x, seen.tril(1) if mask else seen)
+
+
+class Unscaled(Heads):
+    def forward(self, x):
+        query, key, value = self.split(x)
+        return self.join(F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=1.0))
+
+
+@pytest.mark.parametrize(
+    ("make", "told", "finding"),
+    [
+        (ForgetsThePast, {}, "cache"),
+        (IgnoresItsMask, {}, "mask_no_effect"),
+        (IgnoresAllOthers, {}, "mask_no_effect"),
+        (FlagOneTooFar, {}, "future"),
+        (Unscaled, {"causal": True, "scale": "1/sqrt(d)"}, "scale"),
+    ],
+)
+def test_what_was_once_missed_is_named(make, told, finding):
+    assert finding in [each.name for each in diagnose(make(), **told).wrong]
+
+
+def test_a_scale_that_cannot_be_measured_is_not_asked_about():
+    def additive(query, key, value):
+        scores = torch.tanh(query[..., :, None, :] + key[..., None, :, :]).sum(-1)
+        return scores.softmax(-1) @ value
+
+    assert diagnose(additive).unasked == {}
+    for attention in additive, NormedQueries(), RootMeanSquareNormed():
+        report = diagnose(attention, scale="1/sqrt(d)")
+        assert report.wrong == [] and list(report.unasked) == ["ask_scale"] and "could not be measured" in str(report)
 
 
 @pytest.mark.parametrize(("exercise", "mistake"), MISTAKES, ids=[mistake.name for _, mistake in MISTAKES])
@@ -307,6 +379,7 @@ def test_a_class_is_made_by_the_names_of_its_arguments():
     [
         (plain, {"mask_means": "true"}, "mask_means must be 'attend' or 'hide', got 'true'"),
         (plain, {"layout": "(n,)"}, r"layout must be one of .*, got '\(n,\)'"),
+        (plain, {"scale": "1/sqrt(d_k)"}, r"scale must be a number or '1/sqrt\(d\)', got '1/sqrt\(d_k\)'"),
         (lambda: None, {}, "expected a call with one sequence"),
         (lambda x: x.nonsense, {}, "no way of calling it was found"),
     ],
@@ -314,6 +387,11 @@ def test_a_class_is_made_by_the_names_of_its_arguments():
 def test_what_cannot_be_called_is_refused(attention, told, message):
     with pytest.raises(ValueError, match=message):
         diagnose(attention, **told)
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match="my_attention must be a function, a module or a class of modules, got"):
+        diagnose(torch.ones(3))
 
 
 def test_every_finding_leads_to_a_lesson():
@@ -338,3 +416,15 @@ def test_the_command_line_tells_and_exits(tmp_path):
     missing = run("mine.py:nothing")
     assert missing.returncode == 2 and "nothing" in missing.stderr
     assert run("attention").returncode == 2
+    (tmp_path / "broken.py").write_text("import nothing_of_that_name", encoding="utf-8")
+    broken = run("broken.py:attention")
+    assert broken.returncode == 2 and broken.stderr.startswith("diagnose: broken.py:attention cannot be loaded: Mod")
+
+
+@pytest.mark.parametrize("name", ["mine", "json"])
+def test_a_file_may_hold_dataclasses_and_have_the_name_of_a_module(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    file = tmp_path / f"{name}.py"
+    file.write_text(f"from __future__ import annotations\nimport dataclasses\n{BROKEN}\n{CONFIG}", encoding="utf-8")
+    assert _load(f"{file}:Config").width == 32
+    assert sys.modules["json"] is json
