@@ -22,3 +22,22 @@ const fitPageSoon = () => {
   });
 };
 document.addEventListener("toggle", fitPageSoon, true);
+
+// Paper is light: on a dark page much would be printed pale, or dark on dark. Afterwards the page is as it was.
+const marksOfPage = document.documentElement.dataset;
+const [printing, darkSystem] = ["print", "(prefers-color-scheme: dark)"].map((query) => matchMedia(query));
+/** @type {string | undefined} */
+let onScreen; // the page's theme, while it is printed
+const lighten = () => {
+  onScreen ??= marksOfPage.theme;
+  marksOfPage.theme = "light";
+};
+const restoreTheme = () => {
+  if (!onScreen) return;
+  // A browser may tell the page that prints, and so the theme, that the system is light.
+  marksOfPage.theme = marksOfPage.mode !== "auto" ? onScreen : darkSystem.matches ? "dark" : "light";
+  onScreen = undefined;
+};
+printing.addEventListener("change", () => (printing.matches ? lighten() : restoreTheme()));
+addEventListener("beforeprint", lighten);
+addEventListener("afterprint", restoreTheme);

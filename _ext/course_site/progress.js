@@ -70,7 +70,7 @@ const forget = () => {
 };
 
 const tell = () => {
-  if (!Object.keys(recall()).length) return;
+  if (!Object.keys(recall()).length) return box.remove();
   const list = document.getElementById("the-parts");
   const here = `You answered ${rightHere().length} of this page’s ${asked.size} questions.`;
   const words = list ? "Behind a page stands how many of its questions you answered." : here;
@@ -93,5 +93,11 @@ for (const question of questions) {
 }
 // The front page's own questions, and pages that ask nothing, say it of lists alone.
 if (asked.size && rightHere().length) remember(rightHere());
-markLinks();
-if (asked.size) tell();
+const draw = () => {
+  markLinks();
+  if (asked.size) tell();
+};
+draw();
+// A page that the reader comes back to, and one in another tab, may have been drawn before an answer.
+addEventListener("pageshow", ({ persisted }) => persisted && draw());
+addEventListener("storage", draw);

@@ -118,7 +118,8 @@ const askOrder = (check, name, tell) => {
   const code = /** @type {HTMLElement} */ (check.querySelector("details pre"));
   const lines = String(code.textContent).split("\n").filter((line) => line.trim());
   const list = make("ol", "course-check-lines");
-  const texts = () => [...list.children].map((row) => row.querySelector("code")?.textContent ?? "");
+  /** @type {Map<Element, string>} */
+  const lineOf = new Map(); // of each row: what it shows, a browser may have translated
 
   /** @type {(row: HTMLElement, by: number, text: string) => HTMLButtonElement} */
   const makeMover = (row, by, text) => {
@@ -139,13 +140,15 @@ const askOrder = (check, name, tell) => {
     const text = squeeze(item.textContent);
     const line = String(lines.find((each) => squeeze(each) === text)); // the answer's: it has the indentation
     const shown = make("code", "", line.trim());
+    shown.translate = false;
     shown.style.setProperty("--indent", String(line.search(/\S/)));
     const row = make("li", "", shown);
     row.append(make("span", "course-check-movers", makeMover(row, -1, text), makeMover(row, 1, text)));
     list.append(row);
+    lineOf.set(row, line.trim());
   }
   const judge = () => {
-    const wrong = texts().findIndex((text, index) => text !== lines[index].trim());
+    const wrong = [...list.children].findIndex((row, index) => lineOf.get(row) !== lines[index].trim());
     if (wrong < 0) return { right: true, say: [`Right: all ${lines.length} lines are in order.`] };
     const sofar = ["No line from the top is right yet.", "The first line is right."][wrong];
     return { right: false, say: [sofar ?? `The first ${wrong} lines are right.`, " Try again, or show the answer."] };
@@ -228,8 +231,11 @@ const followLink = () => {
 
 const ASK = { choice: askChoice, number: askNumber, order: askOrder };
 
-/** @type {(check: HTMLElement, name: string) => void} */
-const mount = (check, name) => {
+/** @type {(check: HTMLElement) => HTMLElement[]} */
+const partsToCover = (check) => (check.dataset.kind === "choice" ? restOfSection(check) : nextOutput(check));
+
+/** @type {(check: HTMLElement, name: string, parts: HTMLElement[]) => void} */
+const mount = (check, name, parts) => {
   const answer = /** @type {HTMLDetailsElement} */ (check.querySelector(":scope > details"));
   const result = make("p", "course-check-result");
   result.setAttribute("role", "status");
@@ -241,7 +247,7 @@ const mount = (check, name) => {
 
   const kind = /** @type {keyof typeof ASK} */ (check.dataset.kind);
   const { controls, judge } = ASK[kind](check, name, (text) => say({ say: [text] }));
-  const uncover = cover(kind === "choice" ? restOfSection(check) : nextOutput(check));
+  const uncover = cover(parts);
   check.querySelector(":scope > ul")?.remove();
   const [question, ...more] = [...check.children].filter((part) => part !== answer);
   const legend = make("legend", "", ...question.childNodes);
@@ -265,8 +271,18 @@ const mount = (check, name) => {
   answer.addEventListener("toggle", () => answer.open && uncover());
 };
 
-/** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".course-check")).forEach((check, index) =>
-  mount(check, `course-check-${index}`),
-);
+// Whether a reader, who came before this script, is in the middle of some parts: they would go from under the eyes.
+const hasScrolled = scrollY > 0;
+/** @type {(parts: HTMLElement[]) => boolean} */
+const isBeingRead = (parts) =>
+  hasScrolled &&
+  parts.length > 0 &&
+  parts[0].getBoundingClientRect().top < 0 &&
+  parts[parts.length - 1].getBoundingClientRect().bottom > 0;
+
+// All are measured before any is covered, which moves those below.
+const checks = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".course-check")]);
+const covers = checks.map(partsToCover).map((parts) => (isBeingRead(parts) ? [] : parts));
+checks.forEach((check, index) => mount(check, `course-check-${index}`, covers[index]));
 addEventListener("hashchange", followLink);
 followLink();

@@ -5,12 +5,14 @@
  *   asked: string, weight: number }} Place
  * @typedef {{ term: string, start: number, end: number }} Word
  * @typedef {{ id: number, terms: string[] }} Found
- * @typedef {{ addAll: (documents: object[]) => void, search: (query: string, options: object) => Found[] }} Library
+ * @typedef {{ addAllAsync: (documents: object[], options: object) => Promise<void>,
+ *   search: (query: string, options: object) => Found[] }} Library
  * @typedef {{ courseSearch: { places: Place[], same: string[][] }, MiniSearch: new (options: object) => Library }} Given
  */
 const MOST_SHOWN = 30;
 const EXCERPT = 220; // characters
 const PAUSE = 150; // milliseconds after the last key, so that a screen reader is not interrupted by each
+const CHUNK = 50; // places that are read in one go, so that the page takes keys meanwhile
 const WEIGHTS = { title: 5, asked: 5, above: 1.5, text: 1, code: 1, printed: 0.4 };
 
 const WORD = /√|\d{1,3}(?:,\d{3})+|[\p{L}\p{N}_]+/gu;
@@ -39,12 +41,21 @@ function stem(word) {
   return short.replace(/(?<=[aeiouy][a-z]*[a-z])(ing|ed)$/, "").replace(/(?<=[a-z]{2})e$/, "");
 }
 
+// Most words come again and again: what each is searched by, once it is known.
+/** @type {Map<string, string[]>} */
+const stems = new Map();
+/** @param {string} word @returns {string[]} */
+function termsIn(word) {
+  const found = stems.get(word) ?? partsOf(word).map(stem);
+  stems.set(word, found);
+  return found;
+}
+
 /** @param {string} text @returns {Word[]} */
 function plainWords(text) {
   return [...text.matchAll(WORD)].flatMap((match) =>
-    partsOf(match[0]).map((part) => ({
-      part: part.toLowerCase(),
-      term: stem(part),
+    termsIn(match[0]).map((term) => ({
+      term,
       start: match.index,
       end: match.index + match[0].length,
     })),
@@ -115,8 +126,9 @@ async function prepare() {
     },
   });
   // Who asks for code is served by a place that has some.
-  library.addAll(
+  await library.addAllAsync(
     places.map((place, id) => ({ ...place, id, above: place.above.join(" "), code: place.code && `code ${place.code}` })),
+    { chunkSize: CHUNK },
   );
   titles = places.map(({ title }) => new Set(termsOf(title)));
 }
@@ -212,7 +224,14 @@ function inWords(query, number) {
 }
 
 async function show() {
-  await (prepared ??= prepare());
+  if (!titles) count.textContent = "Searching …";
+  try {
+    await (prepared ??= prepare());
+  } catch {
+    prepared = undefined; // the next question asks for the list again
+    count.textContent = "The list did not arrive: type again.";
+    return;
+  }
   const query = field.value.trim();
   const found = find(query);
   list.replaceChildren(...found.slice(0, MOST_SHOWN).map(result));

@@ -33,7 +33,7 @@ const mount = (word, entry, id) => {
   const isOpen = () => entry.matches(":popover-open");
   const show = () => {
     place(entry, word);
-    entry.showPopover();
+    entry.showPopover({ source: word }); // Tab goes on from the word, not from the end of the page
     entry.focus({ preventScroll: true });
   };
   let wasOpen = false; // a press anywhere outside the entry closes it, also one on its word, before the click
@@ -47,6 +47,9 @@ const mount = (word, entry, id) => {
     event.preventDefault();
     if (isOpen()) entry.hidePopover();
     else show();
+  });
+  entry.addEventListener("focusout", ({ relatedTarget: next }) => {
+    if (next instanceof Node && !entry.contains(next)) entry.hidePopover();
   });
   entry.addEventListener("toggle", () => {
     word.setAttribute("aria-expanded", String(isOpen()));

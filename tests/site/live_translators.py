@@ -44,8 +44,8 @@ def make(model, text=TEXT):
 class Live(Mounted):
     """The translator of a page."""
 
-    def __init__(self, page):
-        super().__init__(page)
+    def __init__(self, page, index=0):
+        super().__init__(page, index)
         self.text = page.get_by_label("Your sentence")
         self.written = page.locator(".course-live-written button")
         self.cost = page.locator(".course-live-cost")

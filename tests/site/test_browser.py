@@ -4,10 +4,19 @@ The site is served under the strictest content security policy that its theme al
 """
 
 import pytest
+from playwright.sync_api import expect
 from visits import is_one_of_many, modes_of, page_names
 
 MAX_DARK = 0.05
 MIN_LIGHT = 0.8
+
+# How light an explorer's map is, which its script has drawn.
+LIGHTNESS = """() => {
+  const map = document.querySelector(".course-explorer-view canvas");
+  const { data } = map.getContext("2d").getImageData(0, 0, map.width, map.height);
+  const shades = [...data].filter((_, i) => i % 4 === 0 && data[i + 3] === 255);
+  return shades.reduce((sum, shade) => sum + shade, 0) / shades.length;
+}"""
 
 
 def test_no_errors(visit, page_name, scheme, width):
@@ -70,6 +79,20 @@ def test_explorers_are_mounted(visit, page_name, scheme, width):
     """Under a content security policy too: no eval and no other host is needed."""
     seen = visit(page_name, scheme, width)
     assert seen.mounted_explorers == seen.explorers
+
+
+def test_paper_is_light(open_page, origin):
+    """Also of a dark page, whose colours are back afterwards; some browsers tell only one of the two ways."""
+    page = open_page(f"{origin}/chapters/self_attention.html", "dark", "desktop").page
+    ways = {
+        "print": lambda begins: page.emulate_media(media="print" if begins else "screen"),
+        "events": lambda begins: page.evaluate(f"dispatchEvent(new Event('{'before' if begins else 'after'}print'))"),
+    }
+    for tell in ways.values():
+        for theme, begins in (("light", True), ("dark", False)):
+            tell(begins)
+            expect(page.locator("html")).to_have_attribute("data-theme", theme)
+            assert (page.evaluate(LIGHTNESS) > 200) == begins
 
 
 def test_the_front_door_leads_to_the_first_page(browser, origin):

@@ -240,3 +240,12 @@ def test_play_steps_where_motion_is_unwelcome(show):
     button.click()
     explorer.page.wait_for_timeout(900)
     assert explorer.state["frame"] == 1
+
+
+def test_a_picture_that_cannot_be_made_is_said(show):
+    page = show(explore_attention(torch.randn(4, 4), alt="Random."))
+    page.evaluate("() => (HTMLCanvasElement.prototype.toBlob = (take) => take(null)) && null")
+    page.locator(".course-explorer-said:not(:empty)").wait_for()
+    page.get_by_role("button", name="Save as PNG").click()
+    page.get_by_text("This browser could not make the picture.").wait_for()
+    assert page.errors == []

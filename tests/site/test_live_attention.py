@@ -146,3 +146,17 @@ def test_a_choice_of_head_is_reached_by_a_finger_and_in_forced_colours(open_mode
         "all => all.map((one) => getComputedStyle(one).fontWeight)"
     )
     assert chosen == ["700", "700"]
+
+
+def test_below_the_last_row_of_a_map_nothing_is_chosen(open_model):
+    """A map is a little higher than its rows."""
+    page, live = open_model()
+    page.get_by_role("radio", name="block 1").check()
+    page.get_by_role("radio", name="head 1").check()
+    canvas = live.view.locator("figure canvas").first
+    live.view.locator(".course-live-tokens button").nth(2).click()
+    live.wait_for(selected=2)
+    height = canvas.evaluate("canvas => canvas.clientHeight")
+    canvas.click(position={"x": 40, "y": height - 1})
+    page.wait_for_timeout(100)
+    assert live.state["selected"] == 2

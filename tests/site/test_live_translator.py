@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from serving import serving
 from visits import run_axe
 
+from attention_course.checkpoints import load_character_model
+from attention_course.explore import explore_model
 from attention_course.tasks.translation import VOCABULARY
 
 
@@ -107,6 +109,44 @@ def test_what_is_said(open_translator):
     other = " ".join(VOCABULARY[symbol] for symbol in live.state["written"])
     expect(live.said).to_contain_text(f"The translation is “{other}”.")
     assert page.locator("[role=status]:not(:empty)").count() == 0
+
+
+def test_words_can_be_chosen_on_a_translated_page(open_translator):
+    """A browser that translates puts what it wrote into elements of its own; the words of the model it leaves alone."""
+    page, live = open_translator()
+    kept = page.locator(".course-live-row, .course-live-words, .course-live-instead")
+    assert kept.evaluate_all("boxes => boxes.map((box) => box.translate)") == [False] * 4
+    live.written.nth(3).evaluate("""button => {
+      const font = document.createElement("font");
+      font.append(...button.childNodes);
+      button.append(font);
+    }""")
+    live.written.nth(3).locator("font").click()
+    live.wait_for(selected=3)
+
+
+def test_beside_a_model_no_name_is_taken_twice(show, model):
+    """Each script counts for itself: radio buttons of one name would be one choice."""
+    characters, vocabulary = load_character_model()
+    page = show(explore_model(characters, vocabulary, "for x in", alt="A model."), make(model))
+    page.locator(".course-live").nth(1).scroll_into_view_if_needed()
+    Live(page, 1)
+    names = page.locator(".course-live").evaluate_all(
+        """views => views.map((view) => [
+          ...new Set([...view.querySelectorAll("[type=radio]")].map((input) => input.name)),
+          ...[...view.querySelectorAll("[id]")].map((element) => element.id),
+        ])"""
+    )
+    assert all(len(own) >= 3 for own in names)
+    assert not set(names[0]) & set(names[1])
+
+
+def test_no_field_makes_a_phone_zoom(open_translator):
+    """An iPhone zooms into letters below 16 px."""
+    page, _ = open_translator(width="phone", has_touch=True, is_mobile=True)
+    fields = page.locator(".course-live :is(input, select)")
+    sizes = fields.evaluate_all("fields => fields.map((field) => parseFloat(getComputedStyle(field).fontSize))")
+    assert len(sizes) > 5 and min(sizes) >= 16
 
 
 def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_translator, model):

@@ -76,3 +76,13 @@ def test_the_copy_button_copies_the_code_as_it_is(browser, origin):
         copied = page.evaluate("navigator.clipboard.readText()")
         assert copied.rstrip("\n") == sources[index]
     context.close()
+
+
+@pytest.mark.parametrize("lesson", ["self_attention", "masking", "modern_block"])
+def test_letters_twice_as_large_push_nothing_off_the_screen(open_page, origin, lesson):
+    """Controls of explorers and buttons over the page stand below each other; long names break."""
+    page = open_page(f"{origin}/chapters/{lesson}.html", "light", "phone").page
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    page.evaluate("for (const button of document.querySelectorAll('.course-check-anyway')) button.click()")
+    page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -90,6 +90,21 @@ def test_clearing_forgets_everything_and_says_so(reader):
     assert page.locator(".course-progress").count() == 0
 
 
+def test_another_tab_and_a_way_back_show_what_was_answered(reader):
+    """Both pages were drawn before."""
+    front = reader("intro")
+    lesson = reader(LESSON)
+    answer(lesson)
+    front.locator("#the-parts .course-progress-mark").wait_for()
+    front.get_by_role("button", name="Clear it").click()
+    lesson.locator(".course-progress").wait_for(state="detached")
+    kept = {LESSON: {"total": 3, "right": ["a"]}}
+    front.evaluate("kept => localStorage.setItem('attention-course', kept)", json.dumps(kept))
+    assert marks(front, "#the-parts") == []
+    front.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    assert len(marks(front, "#the-parts")) == 1
+
+
 def test_all_questions(reader):
     """Whoever has them all reads so; what a page no longer asks does not count."""
     page = reader(LESSON)

@@ -240,6 +240,25 @@ def test_a_link_to_what_is_covered_uncovers_it(show, origin):
     assert not page.get_by_text("the number", exact=True).is_visible()
 
 
+@pytest.mark.parametrize("reads", [True, False])
+def test_a_late_script_covers_nothing_under_the_reader(show, origin, reads):
+    """What stands on the screen already stays; what the reader has left behind is covered as ever."""
+    page = show(address="about:blank")
+    held = []
+    page.route("**/quick_checks.js", lambda route: held.append(route))
+    page.set_viewport_size({"width": 390, "height": 300})
+    page.goto(f"{origin}/light.html", wait_until="commit")
+    page.get_by_text("Prose of the next section.").wait_for()
+    target = "div.cell" if reads else "[data-kind=order]"
+    page.evaluate(f"scrollTo(0, document.querySelector('{target}').getBoundingClientRect().top + 40)")
+    while not held:
+        page.wait_for_timeout(25)
+    held[0].continue_()
+    page.locator("form").first.wait_for(state="attached")
+    assert visible(page, COVERED) == (COVERED if reads else [])
+    assert page.locator(".course-check-cover").count() == (1 if reads else 2)
+
+
 def test_what_is_covered_is_no_stop_until_an_answer(show):
     """Not for the Tab key and not for assistive technology; a wrong answer uncovers it too."""
     page = show()
@@ -361,6 +380,19 @@ def test_lines_are_put_in_order_by_keyboard(show, width):
     check.get_by_role("button", name="Check").click()
     assert said(page, "order") == "Right: all 3 lines are in order."
     assert check.locator("details pre").is_visible()
+
+
+def test_lines_are_right_on_a_translated_page(show):
+    """Where a browser translates all the same, it is the place of a line that counts."""
+    page = show()
+    check = find(page, "order")
+    lines = check.locator(".course-check-lines code")
+    assert lines.evaluate_all("all => all.map((code) => code.translate)") == [False] * 3
+    lines.evaluate_all("all => all.forEach((code) => (code.textContent = 'Zeile'))")
+    check.get_by_role("button", name="Move down: loss.backward()").focus()
+    press(page, "Enter", "Enter")
+    check.get_by_role("button", name="Check").click()
+    assert said(page, "order") == "Right: all 3 lines are in order."
 
 
 def test_code_keeps_its_indentation_and_wraps(show):

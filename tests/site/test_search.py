@@ -68,7 +68,7 @@ def type_words(page, words):
     """Type into the field and wait until what is shown is about these words."""
     page.evaluate(f"document.querySelector('{COUNT}').textContent = 'waiting'")
     page.get_by_role("searchbox", name="A question").fill(words)
-    page.locator(COUNT).filter(has_not_text="waiting").wait_for(state="attached")
+    page.locator(COUNT).filter(has_not_text=re.compile("waiting|Searching")).wait_for(state="attached")
 
 
 def results(page):
@@ -241,3 +241,39 @@ def test_accessible(browser, address, scheme, width):
         assert len(results(page)) > 1
         assert run_axe(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]
+
+
+def test_a_list_that_did_not_arrive_is_asked_for_again(browser, address):
+    """Until it is there the page says what it does, and that it failed."""
+    page = browser.new_page()
+    held = []
+    page.route("**/search-index.js*", lambda route: held.append(route))
+    page.goto(address)
+    status = page.get_by_role("status")
+    page.get_by_role("searchbox", name="A question").fill("zebra")
+    status.filter(has_text="Searching …").wait_for()
+    held[0].abort()
+    status.filter(has_text="The list did not arrive: type again.").wait_for()
+    page.unroute("**/search-index.js*")
+    type_words(page, "giraffe")
+    assert results(page) == ["page.html#turning-and-sharing"]
+    page.close()
+
+
+# Of the page's timer, between the last script's arrival and the first result.
+COUNT_TURNS = """document.addEventListener("load", ({ target }) => {
+  if (target.localName === "script") window.turns = 0;
+}, true);
+setInterval(() => document.querySelector(".course-search-results li") || window.turns++, 1);"""
+
+
+def test_keys_are_taken_while_the_list_is_read(browser, site, origin):
+    """The first question does not freeze the page: it has many turns before the answer is there."""
+    context = browser.new_context()
+    context.add_init_script(COUNT_TURNS)
+    page = context.new_page()
+    page.goto(f"{origin}/search.html")
+    type_words(page, "temperature")
+    assert results(page)
+    assert page.evaluate("window.turns") > 10
+    context.close()

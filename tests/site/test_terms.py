@@ -286,6 +286,21 @@ def test_one_is_open_at_a_time(show):
     assert shown(page) == ["query"]
 
 
+def test_tab_goes_on_from_the_word(show):
+    """Behind its entry's link comes the next word, not the end of the page; what was left closes."""
+    page = show()
+    word(page, "Queries").press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "the other page"
+    page.keyboard.press("Tab")
+    expect(word(page, "cross-attention")).to_be_focused()
+    assert shown(page) == []
+    word(page, "Queries").press("Enter")
+    page.keyboard.press("Shift+Tab")
+    expect(word(page, "Queries")).to_be_focused()
+    assert shown(page) == []
+
+
 @pytest.mark.parametrize("name", MARKS)
 def test_an_entry_is_beside_its_word_on_the_screen(show, width, name):
     """Whole, wherever the word stands, and never over it."""

@@ -127,7 +127,10 @@ const render = ({ model, el }) => {
   keep.addEventListener("click", () => {
     const { ones } = shown();
     const name = ["attention", ones.length === 1 && nameOf(data, ones[0]).replace(/\W+/g, "-")].filter(Boolean).join("-");
-    root.explorer.picture().toBlob((/** @type {Blob} */ blob) => save(blob, `${name}.png`));
+    root.explorer.picture().toBlob((/** @type {Blob | null} */ blob) => {
+      if (blob) save(blob, `${name}.png`);
+      else said.textContent = "This browser could not make the picture.";
+    });
   });
 
   const recolour = () => {

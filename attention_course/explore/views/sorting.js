@@ -7,22 +7,17 @@
 /** @import { Matrix, Render, SortingData, SortingRun, SortingValues } from "../types" */
 
 import { make } from "./parts/dom.js";
-import { fromHalf } from "./parts/half.js";
+import { unpackHalf } from "./parts/half.js";
 
 // The parameters by the names that PyTorch gives them: matrices as arrays of rows, biases as one row.
 /** @type {(data: SortingData) => Record<string, Matrix>} */
 const unpack = (data) => {
-  // On the site the weights are in a file of their own, which has run before.
-  const bytes = Uint8Array.from(atob(globalThis.courseModels?.[data.weights] ?? data.weights), (c) => c.charCodeAt(0));
-  const halves = new Uint16Array(bytes.buffer);
-  let start = 0;
-  const entries = data.shapes.map(([name, rows, columns]) => {
-    const matrix = Array.from({ length: rows }, (_, row) =>
-      Array.from(halves.subarray(start + row * columns, start + (row + 1) * columns), fromHalf),
-    );
-    start += rows * columns;
-    return [name, matrix];
-  });
+  // On the site the weights are in a file of their own, which has run before; where it has not come, this throws.
+  const parameters = unpackHalf({ weights: globalThis.courseModels?.[data.weights] ?? data.weights, shapes: data.shapes });
+  const entries = Object.entries(parameters).map(([name, { rows, columns, values }]) => [
+    name,
+    Array.from({ length: rows }, (_, row) => Array.from(values.subarray(row * columns, (row + 1) * columns))),
+  ]);
   return Object.fromEntries(entries);
 };
 

@@ -1,19 +1,17 @@
 // Of which block and head the weights are shown: of one, or of all.
 
 /** @import { Looks, ModelSizes } from "../../types" */
-import { make } from "../parts/dom.js";
+import { make, uniqueId } from "../parts/dom.js";
 import { range } from "./numbers.js";
 
 /** @typedef {{ block: number, head: number }} Place both counted from 1; 0 is all of them */
 /** @typedef {Pick<ModelSizes, "blocks" | "heads">} Sizes */
 
-let choosers = 0; // choosers, so far
-
 // `chosen` keeps the choice.
 /** @type {(parent: Element, sizes: Sizes, chosen: Place, change: () => void) => void} */
 export const makeChooser = (parent, { blocks, heads }, chosen, change) => {
   const line = make(parent, "div", "course-live-chooser");
-  const group = `course-live-chooser-${++choosers}`;
+  const group = uniqueId("course-live-chooser");
   /** @type {(name: "block" | "head", count: number) => void} */
   const addChoice = (name, count) => {
     const box = make(line, "fieldset");

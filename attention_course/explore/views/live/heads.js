@@ -19,7 +19,7 @@ export const makeHeads = (parent, sizes, select, chosen) => {
   let colours = readColours(parent);
   /** @type {HTMLCanvasElement[]} */
   let canvases = [];
-  let size = { cell: 1, top: 0 };
+  let size = { cell: 1, top: 0, rows: 0 };
 
   let before = "";
   const layout = (/** @type {Place[]} */ shown) => {
@@ -35,7 +35,7 @@ export const makeHeads = (parent, sizes, select, chosen) => {
       canvas.setAttribute("role", "img");
       canvas.addEventListener("click", (event) => {
         const row = Math.floor((event.clientY - canvas.getBoundingClientRect().top - size.top) / size.cell);
-        if (row >= 0) select(row);
+        if (row >= 0 && row < size.rows) select(row);
       });
       return canvas;
     });
@@ -49,7 +49,7 @@ export const makeHeads = (parent, sizes, select, chosen) => {
     const allowed = queries.map((_, i) => keys.map((_, j) => !masked || j <= i));
     const labelled = shown.length === 1 || queries.length <= FEW;
     const at = measureMap({ queries, keys }, canvases[0].parentElement?.clientWidth || 300, labelled, colours.font);
-    size = at;
+    size = { ...at, rows: queries.length };
     const tell = (/** @type {number[][]} */ weights) => describe(queries, keys, weights[selected], selected, unit);
     const result = shown.map((one, index) => {
       const weights = weightsOf(looks, one);

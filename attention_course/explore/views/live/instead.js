@@ -17,6 +17,7 @@ export const makeInstead = (parent, { vocabulary }, force) => {
   const find = make(label, "input");
   [find.type, find.autocapitalize, find.autocomplete, find.spellcheck] = ["search", "off", "off", false];
   const list = make(box, "div", "course-live-instead");
+  list.translate = false;
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", "words by their probability: choose one to be written");
   let shares = softmax(new Float32Array(size));

@@ -62,6 +62,7 @@ export const makeNext = (parent, data, sampling) => {
   const title = make(box, "p");
   const list = make(box, "ol");
   list.tabIndex = 0;
+  list.translate = false;
   list.setAttribute("aria-label", "probabilities of the next character");
   const items = Array.from({ length: size }, () => {
     const item = make(list, "li");

@@ -33,11 +33,12 @@ export const makeRows = (parent, data, select) => {
   source.setAttribute("role", "group");
   source.setAttribute("aria-label", "words that it reads");
   const target = make(box, "div", "course-live-row course-live-written");
+  source.translate = target.translate = false;
   make(box, "p", "course-live-note", "Choose a written word to see where the model looked to write it; the lines are the mean of the maps below.");
   target.setAttribute("role", "group");
   target.setAttribute("aria-label", "written words: choose one to see where the model looked");
   target.addEventListener("click", ({ target: clicked }) => {
-    const word = [...target.children].findIndex((button) => button === clicked);
+    const word = [...target.children].findIndex((button) => button.contains(/** @type {Node} */ (clicked)));
     if (word >= 0) select(word);
   });
   moveInRows(target, true);

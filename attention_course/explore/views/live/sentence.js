@@ -1,7 +1,7 @@
 // Where the reader types a sentence: the words that the translator knows, examples, and what is wrong.
 
 /** @import { TranslatorData } from "../../types" */
-import { make } from "../parts/dom.js";
+import { make, uniqueId } from "../parts/dom.js";
 import { codeOf } from "./characters.js";
 import { makeButton, makeMenu } from "./controls.js";
 import { moveInRows } from "./lists.js";
@@ -72,7 +72,7 @@ export const makeSentence = (parent, data, first, take) => {
   const examples = [data.text, ...data.examples];
   const menu = makeMenu(box, "or try", ["your own sentence", ...examples], (index) => set(examples[index - 1] ?? input.value));
   const said = make(box, "p", "course-live-note course-live-fault");
-  said.id = `course-live-fault-${document.querySelectorAll(".course-live-fault").length}`;
+  said.id = uniqueId("course-live-fault");
   input.setAttribute("aria-describedby", said.id);
   const check = () => {
     const words = splitWords(data, input.value);
@@ -94,7 +94,8 @@ export const makeSentence = (parent, data, first, take) => {
   const fold = make(box, "details", "course-live-section");
   make(fold, "summary", "", `The ${data.words.length} words it knows`);
   const list = make(fold, "div", "course-live-words");
-  makeButton(list, "clear the sentence", () => set(""));
+  list.translate = false;
+  makeButton(list, "clear the sentence", () => set("")).translate = true;
   for (const word of data.words) makeButton(list, word, () => set(addWord(data.end, input.value, word)));
   moveInRows(list)();
   check();

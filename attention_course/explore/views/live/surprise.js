@@ -23,6 +23,7 @@ const makeLegend = (/** @type {Element} */ parent) => {
 export const makeSurprise = (parent, data) => {
   make(parent, "p", "course-live-heading", "What surprised it");
   const box = make(parent, "div", "course-live-surprise");
+  box.translate = false;
   box.setAttribute("aria-hidden", "true"); // each cost is in the name of the character's button above
   makeLegend(parent);
   return ({ symbols, bits }, selected) => {

@@ -1,7 +1,7 @@
 // Where the reader types: the text, examples, and what is wrong with it.
 
 /** @import { ModelData, ModelValues } from "../../types" */
-import { make } from "../parts/dom.js";
+import { make, uniqueId } from "../parts/dom.js";
 import { visible } from "./characters.js";
 import { makeMenu } from "./controls.js";
 
@@ -19,8 +19,6 @@ export const complain = (text, { vocabulary }) => {
   return text ? "" : "The model needs at least one character";
 };
 
-let made = 0; // boxes, so far
-
 // Hands over what was typed, and as much of it as the model reads: its end, or nothing where it cannot be read. Returns
 // what puts a text into the box.
 /** @type {(parent: Element, data: ModelData, buttons: Element, take: (typed: string, text: string | null) => void) => (text: string) => void} */
@@ -37,7 +35,7 @@ export const makeText = (parent, data, buttons, take) => {
   const count = make(said, "span");
   const fault = make(said, "span");
   fault.setAttribute("role", "status");
-  fault.id = `course-live-text-fault-${++made}`; // a translator has others
+  fault.id = uniqueId("course-live-text-fault");
   area.setAttribute("aria-describedby", fault.id);
   const examples = [data.text, ...data.examples];
   const options = ["your own text", ...examples.map((text) => text.replaceAll("\n", "⏎"))];

@@ -10,6 +10,7 @@ import { rewrite } from "./rewrite.js";
 /** @type {(parent: Element, data: ModelData, select: (token: number) => void) => (sight: Sight, selected: number, row: number[]) => void} */
 export const makeTokens = (parent, data, select) => {
   const box = make(parent, "div", "course-live-tokens");
+  box.translate = false;
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "characters: choose one to see what it looks at");
   /** @type {HTMLButtonElement[]} */

@@ -10,3 +10,6 @@ export const make = (parent, tag, name, text = "") => {
   parent.append(element);
   return element;
 };
+
+// A name that nothing else on the page has. Each widget of a notebook runs a copy of this: they could not count on.
+export const uniqueId = (/** @type {string} */ name) => `${name}-${Math.random().toString(36).slice(2)}`;

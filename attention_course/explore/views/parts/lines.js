@@ -26,6 +26,7 @@ export const makeLines = (parent, data, select) => {
   web.setAttribute("aria-hidden", "true");
   const row = make(box, "ol", "course-explorer-row");
   row.setAttribute("aria-label", "weights on the keys");
+  queries.translate = row.translate = false;
 
   const buttons = data.queries.map((token) => make(queries, "button", "", token));
   buttons.forEach((button, i) => {
