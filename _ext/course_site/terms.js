@@ -48,9 +48,11 @@ const mount = (word, entry, id) => {
     if (isOpen()) entry.hidePopover();
     else show();
   });
-  entry.addEventListener("focusout", ({ relatedTarget: next }) => {
-    if (next instanceof Node && !entry.contains(next)) entry.hidePopover();
-  });
+  for (const part of [word, entry]) {
+    part.addEventListener("focusout", ({ relatedTarget: next }) => {
+      if (next instanceof Node && next !== word && !entry.contains(next)) entry.hidePopover();
+    });
+  }
   entry.addEventListener("toggle", () => {
     word.setAttribute("aria-expanded", String(isOpen()));
     const hasLostFocus = document.activeElement === document.body;

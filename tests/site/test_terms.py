@@ -295,10 +295,19 @@ def test_tab_goes_on_from_the_word(show):
     page.keyboard.press("Tab")
     expect(word(page, "cross-attention")).to_be_focused()
     assert shown(page) == []
-    word(page, "Queries").press("Enter")
-    page.keyboard.press("Shift+Tab")
-    expect(word(page, "Queries")).to_be_focused()
-    assert shown(page) == []
+
+
+def test_the_word_closes_what_it_opened(show):
+    """Back on the word, a key closes its entry; so does leaving both."""
+    page = show()
+    button = word(page, "Queries")
+    for key in ("Enter", "Shift+Tab"):
+        button.press("Enter")
+        page.keyboard.press("Shift+Tab")
+        expect(button).to_be_focused()
+        assert shown(page) == ["query"]
+        page.keyboard.press(key)
+        assert shown(page) == []
 
 
 @pytest.mark.parametrize("name", MARKS)
