@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.attention import scaled_dot_product_attention
+from attention_course.autocast import wide
 from attention_course.mechanism import Mechanism
 
 
@@ -27,13 +28,12 @@ def sinusoidal_encoding(n_positions: int, d_model: int, *, base: float = 10_000.
         device: Where to put them.
 
     Returns:
-        `(n_positions, d_model)`.
+        `(n_positions, d_model)` in float32.
 
     Raises:
         ValueError: If `d_model` is odd.
     """
-    angle = _angles(torch.arange(n_positions, device=device), d_model, base, "d_model")
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+    return _sinusoids(torch.arange(n_positions, device=device), d_model, base, torch.float32)
 
 
 class SinusoidalPositions(nn.Module):
@@ -50,8 +50,8 @@ class SinusoidalPositions(nn.Module):
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
         """`tokens` `(batch, n_tokens, d_model)`, the first of which stands at position `start`."""
-        codes = sinusoidal_encoding(start + tokens.size(1), self.d_model, base=self.base, device=tokens.device)
-        return tokens + codes[start:].to(tokens.dtype)
+        position = torch.arange(start, start + tokens.size(1), device=tokens.device)
+        return tokens + _sinusoids(position, self.d_model, self.base, wide(tokens).dtype).to(tokens.dtype)
 
 
 class LearnedPositions(nn.Module):
@@ -101,12 +101,12 @@ class ShawAttention(Mechanism):
         """Draw new vectors."""
         nn.init.normal_(self.embedding.weight, std=self.embedding.embedding_dim**-0.5)
 
-    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`."""
         query_position, key_position = positions_of(query, key)
         offset = key_position - query_position[:, None]  # (n_queries, n_keys)
         index = offset.clamp(-self.max_distance, self.max_distance) + self.max_distance
-        by_offset = query @ self.embedding.weight.T * query.size(-1) ** -0.5  # (..., n_queries, 2 max_distance + 1)
+        by_offset = query * query.size(-1) ** -0.5 @ self.embedding.weight.T  # (..., n_queries, 2 max_distance + 1)
         bias = by_offset.gather(-1, index.expand(*by_offset.shape[:-1], -1)).to(query.dtype)  # (..., n_queries, n_keys)
         return scaled_dot_product_attention(
             query, key, value, mask, bias=bias, dropout=dropout, need_weights=need_weights
@@ -128,10 +128,10 @@ def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tenso
     Raises:
         ValueError: If `d_head` is odd.
     """
-    angle = _angles(position, tokens.size(-1), base, "d_head")  # (n_tokens, d_head / 2)
     # In half precision the sine of a late position would be off, and so would all that is turned by it.
-    wide = tokens if tokens.dtype == torch.float64 else tokens.float()
-    even, odd = wide[..., 0::2], wide[..., 1::2]
+    features = wide(tokens)
+    angle = _angles(position, tokens.size(-1), base, features.dtype, "d_head")  # (n_tokens, d_head / 2)
+    even, odd = features[..., 0::2], features[..., 1::2]
     turned = torch.stack([even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()], dim=-1)
     return turned.flatten(-2).to(tokens.dtype)
 
@@ -151,7 +151,7 @@ class RotaryAttention(Mechanism):
         super().__init__()
         self.base = base
 
-    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(..., tokens, d_head)` with `d_head` even."""
         query_position, key_position = positions_of(query, key)
         query = rotate(query, query_position, base=self.base)
@@ -159,12 +159,12 @@ class RotaryAttention(Mechanism):
         return scaled_dot_product_attention(query, key, value, mask, dropout=dropout, need_weights=need_weights)
 
 
-def alibi_slopes(n_heads: int, *, device=None) -> Tensor:
+def alibi_slopes(n_heads: int, *, device=None, dtype: torch.dtype = torch.float32) -> Tensor:
     """How much each head's score falls with a step of distance: `2 ** (-8 h / n_heads)` for head h = 1 … n_heads.
 
     The paper's formula. Its published code takes other slopes where `n_heads` is no power of two.
     """
-    head = torch.arange(1, n_heads + 1, device=device)
+    head = torch.arange(1, n_heads + 1, device=device, dtype=dtype)
     return 2.0 ** (-8 * head / n_heads)
 
 
@@ -177,7 +177,7 @@ class ALiBiAttention(Mechanism):
     distance counts to both sides.
     """
 
-    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, heads, tokens, d_head)`.
 
         Raises:
@@ -187,18 +187,24 @@ class ALiBiAttention(Mechanism):
             raise ValueError(f"query must have shape (batch, heads, tokens, d_head), got {tuple(query.shape)}")
         query_position, key_position = positions_of(query, key)
         distance = (query_position[:, None] - key_position).abs()  # (n_queries, n_keys)
-        slopes = alibi_slopes(query.size(-3), device=query.device)[:, None, None]
+        slopes = alibi_slopes(query.size(-3), device=query.device, dtype=wide(query).dtype)[:, None, None]
         bias = (-slopes * distance).to(query.dtype)  # (heads, n_queries, n_keys)
         return scaled_dot_product_attention(
             query, key, value, mask, bias=bias, dropout=dropout, need_weights=need_weights
         )
 
 
-def _angles(position: Tensor, width: int, base: float, name: str) -> Tensor:
+def _sinusoids(position: Tensor, d_model: int, base: float, dtype: torch.dtype) -> Tensor:
+    """`sinusoidal_encoding` of these positions."""
+    angle = _angles(position, d_model, base, dtype, "d_model")
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+
+
+def _angles(position: Tensor, width: int, base: float, dtype: torch.dtype, name: str) -> Tensor:
     """The angle of each position in each pair of features: `(n_positions, width / 2)`."""
     if width % 2:
         raise ValueError(f"{name} must be even (features turn in pairs), got {width}")
-    frequency = base ** -(torch.arange(0, width, 2, device=position.device) / width)
+    frequency = base ** -(torch.arange(0, width, 2, device=position.device, dtype=dtype) / width)
     return position[:, None] * frequency
 
 

@@ -63,7 +63,7 @@ class T5Attention(Mechanism):
         """Draw new numbers."""
         self.embedding.reset_parameters()
 
-    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=True):
+    def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
         """As `scaled_dot_product_attention`, on `(batch, n_heads, tokens, d_head)`."""
         query_position, key_position = positions_of(query, key)
         bucket = t5_bucket(key_position - query_position[:, None], **self.buckets)  # (n_queries, n_keys)

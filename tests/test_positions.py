@@ -44,6 +44,51 @@ def test_the_sinusoidal_code_is_the_papers_formula_and_is_added(options, base):
             assert codes[t, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-5)
 
 
+@pytest.mark.parametrize("default", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_angles_do_not_hang_on_the_default_dtype(default):
+    """At position 3,000 an angle in half precision would be off by whole turns."""
+    tokens, position = torch.randn(1, 2, 3, 4), torch.tensor([0, 5, 3_000])
+    before = sinusoidal_encoding(3_001, 4), rotate(tokens, position), alibi_slopes(6)
+    torch.set_default_dtype(default)
+    try:
+        after = sinusoidal_encoding(3_001, 4), rotate(tokens, position), alibi_slopes(6)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for expected, found in zip(before, after, strict=True):
+        assert found.dtype == torch.float32 and torch.equal(found, expected)
+
+
+def test_float64_tokens_are_turned_and_coded_in_float64():
+    tokens = torch.randn(2, 1, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    coded, turned = SinusoidalPositions(4)(tokens, start=3_000) - tokens, rotate(tokens, torch.tensor([3_000]))
+    for pair in range(2):
+        angle = 3_000 * 10_000 ** (-pair / 2)
+        assert coded[0, 0, 2 * pair].item() == pytest.approx(math.sin(angle), abs=1e-12)
+        number = complex(*tokens[1, 0, 2 * pair : 2 * pair + 2]) * cmath.exp(1j * angle)
+        assert turned[1, 0, 2 * pair].item() == pytest.approx(number.real, abs=1e-12)
+
+
+def test_alibi_counts_float64_distances_in_float64():
+    query = torch.zeros(1, 3, 1, 4, dtype=torch.float64)
+    key = torch.zeros(1, 3, 9, 4, dtype=torch.float64)
+    _, weights = ALiBiAttention()(query, key, key, need_weights=True)
+
+    exact = torch.tensor(
+        [[-(2 ** (-8 * head / 3)) * (8 - j) for j in range(9)] for head in (1, 2, 3)], dtype=query.dtype
+    )
+    torch.testing.assert_close(weights[0, :, 0], exact.softmax(-1), atol=1e-12, rtol=0)
+
+
+def test_shaws_scores_do_not_overflow_before_they_are_scaled():
+    """Query times vector is 120,000 here, above the largest float16, and 7,500 once it is scaled."""
+    attention = ShawAttention(256, max_distance=1).half()
+    with torch.no_grad():
+        attention.embedding.weight.fill_(0).select(0, 1).fill_(4)
+    query, key = torch.full((1, 1, 3, 256), 120.0).half(), torch.zeros(1, 1, 3, 256).half()
+    _, weights = attention(query, key, key, need_weights=True)
+    assert torch.equal(weights[0, 0], torch.eye(3).half())
+
+
 def test_a_shift_of_the_sinusoidal_code_is_one_linear_map_for_all_positions():
     codes = sinusoidal_encoding(60, 6, base=100.0).double()
     shift = torch.linalg.lstsq(codes[:50], codes[7:57]).solution
@@ -136,7 +181,7 @@ def score_loop(name, mechanism, query, key):
 def test_weights_are_the_softmax_of_the_papers_scores(name, n_queries):
     mechanism = MECHANISMS[name]().double()
     query, key, value = random_tokens(n_queries, dtype=torch.float64)
-    _, weights = mechanism(query, key, value)
+    _, weights = mechanism(query, key, value, need_weights=True)
     expected = score_loop(name, mechanism, query[1, 0], key[1, 0]).softmax(-1)
     torch.testing.assert_close(weights[1, 0], expected, atol=1e-6, rtol=0)
 
@@ -145,7 +190,7 @@ def test_rotary_attention_rotates_queries_and_keys_at_its_own_base():
     query, key, value = random_tokens()
     position = torch.arange(5)
     expected = (rotate(query, position, base=50.0) @ rotate(key, position, base=50.0).mT / 2).softmax(-1)
-    torch.testing.assert_close(RotaryAttention(base=50.0)(query, key, value)[1], expected)
+    torch.testing.assert_close(RotaryAttention(base=50.0)(query, key, value, need_weights=True)[1], expected)
 
 
 def test_shaws_vectors_start_as_small_as_a_projection_and_are_one_a_distance():
@@ -160,7 +205,7 @@ def test_shaws_vectors_start_as_small_as_a_projection_and_are_one_a_distance():
 def test_dropout_leaves_out_weights_and_scales_up_the_others(name):
     query, key, _ = random_tokens()
     identity = torch.eye(5).expand(2, 2, 5, 5)  # as values, so that the output is the weights behind dropout
-    output, weights = MECHANISMS[name]()(query, key, identity, dropout=0.5)
+    output, weights = MECHANISMS[name]()(query, key, identity, dropout=0.5, need_weights=True)
     kept = output > 0
     assert 0 < kept.sum() < kept.numel()
     torch.testing.assert_close(output, 2 * weights * kept)
@@ -172,12 +217,12 @@ def test_moving_the_whole_window_changes_nothing_and_moving_inside_it_does(name)
     mechanism = MECHANISMS[name]()
     tokens = torch.randn(1, 2, 9, 4)
     window = tokens[:, :, 3:8]
-    _, inside = mechanism(tokens, tokens, tokens)
-    _, alone = mechanism(window, window, window)
+    _, inside = mechanism(tokens, tokens, tokens, need_weights=True)
+    _, alone = mechanism(window, window, window, need_weights=True)
     part = inside[..., 3:8, 3:8]
     torch.testing.assert_close(part / part.sum(-1, keepdim=True), alone, atol=1e-5, rtol=0)
     swapped = window.flip(-2)
-    _, weights = mechanism(swapped, swapped, swapped)
+    _, weights = mechanism(swapped, swapped, swapped, need_weights=True)
     if name == "ALiBi":  # without a causal mask it knows how far, not which side
         torch.testing.assert_close(weights.flip(-1, -2), alone, atol=1e-5, rtol=0)
     else:
@@ -189,7 +234,7 @@ def test_fused_equals_materialised_and_gradients_flow(name):
     mechanism = MECHANISMS[name]().double()
     inputs = [tensor.requires_grad_() for tensor in random_tokens(dtype=torch.float64)]
     fused, none = mechanism(*inputs, causal_mask(5), need_weights=False)
-    materialised, _ = mechanism(*inputs, causal_mask(5))
+    materialised, _ = mechanism(*inputs, causal_mask(5), need_weights=True)
     assert none is None
     torch.testing.assert_close(fused, materialised)
     assert torch.autograd.gradcheck(lambda *qkv: mechanism(*qkv, causal_mask(5))[0], inputs)

@@ -40,7 +40,7 @@ def test_the_bias_of_each_pair_is_the_number_of_its_bucket():
             for j in range(20):
                 bucket = t5_bucket(torch.tensor(j - (17 + i)), n_buckets=8, max_distance=16)
                 scores[head, i, j] = query[0, head, i] @ key[0, head, j] / 2 + attention.embedding.weight[bucket, head]
-    torch.testing.assert_close(attention(query, key, value)[1][0], scores.softmax(-1))
+    torch.testing.assert_close(attention(query, key, value, need_weights=True)[1][0], scores.softmax(-1))
 
 
 def test_in_a_layer_later_keys_stay_hidden_and_the_newest_token_needs_no_others():
