@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from attention_course.autocast import wide
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
 from attention_course.validation import validate_whole_number
@@ -31,10 +32,13 @@ def beam_search(
         its log-probability -inf.
 
     Raises:
-        ValueError: If `width` or `n_symbols` is no whole number of 1 or more.
+        ValueError: If `width` or `n_symbols` is no whole number of 1 or more, or `end` or `pad` is no symbol.
     """
     validate_whole_number("width", width, at_least=1)
     validate_whole_number("n_symbols", n_symbols, at_least=1)
+    for name, symbol in (("end", end), ("pad", pad)):
+        if not 0 <= symbol < model.start_symbol:
+            raise ValueError(f"{name} must be a symbol, 0..{model.start_symbol - 1}, got {symbol}")
     memory, memory_mask = model.encode(source)
     memory = memory.repeat_interleave(width, dim=0)  # (batch * width, n_source, d_model)
     if memory_mask is not None:
@@ -45,7 +49,7 @@ def beam_search(
     scores[:, 0] = 0
     for _ in range(n_symbols):
         logits, _ = model.decode(beams.flatten(0, 1), memory, memory_mask)
-        gain = logits[:, -1].log_softmax(-1).unflatten(0, (len(source), width))  # (batch, width, vocabulary)
+        gain = _log_probabilities(logits).unflatten(0, (len(source), width))  # (batch, width, vocabulary)
         complete = (beams == end).any(-1, keepdim=True)
         gain = torch.where(complete, _only(pad, gain), gain)
         scores, parent, newest = _likeliest(scores, gain)
@@ -71,16 +75,18 @@ def continue_with_beam(
         log-probabilities of what follows, `(batch, width)` in nats.
 
     Raises:
-        ValueError: If `width` or `n_symbols` is no whole number of 1 or more, or `width` is above the size of the
-            vocabulary.
+        ValueError: If `width` or `n_symbols` is no whole number of 1 or more, `width` is above the size of the
+            vocabulary, or the prompt is empty.
     """
     validate_whole_number("width", width, at_least=1)
     validate_whole_number("n_symbols", n_symbols, at_least=1)
+    if prompt.dim() != 2 or prompt.size(1) == 0:
+        raise ValueError(f"prompt must have shape (batch, n_prompt), n_prompt 1 or more, got {tuple(prompt.shape)}")
     if width > model.embedding.num_embeddings:
         raise ValueError(f"width must be at most {model.embedding.num_embeddings}, all symbols there are, got {width}")
     caches = model.new_caches()
     logits, _ = model(prompt, caches=caches)
-    scores, newest = logits[:, -1].log_softmax(-1).topk(width)
+    scores, newest = _log_probabilities(logits).topk(width)
     first = torch.arange(len(prompt), device=prompt.device).unsqueeze(-1)  # (batch, 1)
     parent = first.expand(-1, width).flatten()
     symbols = prompt
@@ -90,10 +96,15 @@ def continue_with_beam(
         symbols = torch.cat([symbols[parent], newest.reshape(-1, 1)], dim=1)
         if step < n_symbols - 1:
             logits, _ = model(symbols[:, -1:], caches=caches)
-            gain = logits[:, -1].log_softmax(-1).unflatten(0, (len(prompt), width))
+            gain = _log_probabilities(logits).unflatten(0, (len(prompt), width))
             scores, parent, newest = _likeliest(scores, gain)
             parent = (first * width + parent).flatten()  # among the rows of all beams
     return symbols.unflatten(0, (len(prompt), width)), scores
+
+
+def _log_probabilities(logits: Tensor) -> Tensor:
+    """Of the symbol that comes next, `(rows, n_symbols)`: a sum of many needs more digits than half precision has."""
+    return wide(logits[:, -1]).log_softmax(-1)
 
 
 def _likeliest(scores: Tensor, gain: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,3 +1,4 @@
+from copy import deepcopy
 from itertools import product
 
 import pytest
@@ -87,6 +88,12 @@ def test_a_beam_has_a_width_and_a_length(model):
         beam_search(model, SOURCE, -3, width=2, end=END, pad=PAD)
 
 
+@pytest.mark.parametrize(("name", "symbol"), [("end", 4), ("pad", -1), ("pad", 4)])
+def test_what_ends_a_sequence_and_what_follows_are_symbols(model, name, symbol):
+    with pytest.raises(ValueError, match=f"{name} must be a symbol, 0..3, got {symbol}"):
+        beam_search(model, SOURCE, 3, width=2, **{"end": END, "pad": PAD, name: symbol})
+
+
 @pytest.fixture(scope="module", params=range(3))
 def writer(request):
     torch.manual_seed(request.param)
@@ -123,6 +130,21 @@ def test_the_beams_scores_are_those_of_one_pass_over_what_they_wrote(writer):
     assert (scores.diff(dim=1) <= 0).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@torch.no_grad()
+def test_a_long_sum_of_log_probabilities_is_kept_in_float32(writer, dtype):
+    """In bfloat16 a sum near -300 moves in steps of 2, and most symbols would cost nothing."""
+    model = deepcopy(writer).to(dtype)
+    symbols, scores = continue_with_beam(model, PROMPTS, 300, width=2)
+    caches, gains = model.new_caches(), 0
+    flat = symbols.flatten(0, 1)
+    logits = [model(part, caches=caches)[0][:, -1] for part in (flat[:, :4], *flat[:, 4:-1].split(1, dim=1))]
+    for step, row in enumerate(logits):
+        gains = gains + row.double().log_softmax(-1).gather(-1, flat[:, 4 + step, None])[:, 0]
+    assert scores.dtype == torch.float32
+    torch.testing.assert_close(scores.flatten().double(), gains, atol=0.01, rtol=0)
+
+
 @torch.no_grad()
 def test_a_beam_of_one_continues_greedily(writer):
     symbols, _ = continue_with_beam(writer, PROMPTS, 12, width=1)
@@ -136,3 +158,5 @@ def test_a_beam_that_cannot_be_is_refused(writer):
         continue_with_beam(writer, PROMPTS, 3, width=5)
     with pytest.raises(ValueError, match="n_symbols must be a whole number, 1 or more, got 0"):
         continue_with_beam(writer, PROMPTS, 0, width=2)
+    with pytest.raises(ValueError, match=r"prompt must have shape .* 1 or more, got \(2, 0\)"):
+        continue_with_beam(writer, PROMPTS[:, :0], 3, width=2)
