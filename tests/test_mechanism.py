@@ -82,6 +82,20 @@ def test_what_is_no_attention_is_refused(attention):
         MultiHeadAttention(8, 2, attention=attention)
 
 
+def test_a_module_that_layers_would_share_is_refused():
+    class Scaled(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = torch.nn.Parameter(torch.ones(()))
+
+        def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
+            return scaled_dot_product_attention(query * self.scale, key, value, mask)
+
+    for model in (lambda module: CausalLanguageModel(5, 8, 2, 2, attention=module), as_mechanism):
+        with pytest.raises(TypeError, match=r"would share its weights: derive Scaled from Mechanism"):
+            model(Scaled())
+
+
 def test_a_fresh_mechanism_draws_its_own():
     torch.manual_seed(0)
     attention = ShawAttention(4, 3)
