@@ -5,7 +5,7 @@ weights `(batch, heads, n, n)` give a score for each head in each sequence.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -40,12 +40,12 @@ def repeated_sequences(
     return order[:, torch.arange(length) % period]
 
 
-def uniform_causal_weights(n: int) -> Tensor:
+def uniform_causal_weights(n: int, *, device=None) -> Tensor:
     """The weights of a head that does not look: each of `n` queries gives the same to all keys up to itself, `(n, n)`.
 
     A control: what a score says of it is what the score says of nothing.
     """
-    weights = torch.ones(n, n).tril()
+    weights = torch.ones(n, n, device=device).tril()
     return weights / weights.sum(-1, keepdim=True)
 
 
@@ -133,7 +133,7 @@ def attention_layers(model: nn.Module) -> list[MultiHeadAttention]:
 def without_heads(layers: Sequence[MultiHeadAttention], heads: Iterable[tuple[int, int]]) -> Iterator[None]:
     """Take heads away for a while (zero ablation): inside the `with`, they add nothing to the stream.
 
-    Their rows of W_O, which are columns of `out_proj.weight`, are zero, so that nothing else changes. Biases stay.
+    What they say is zero before W_O reads it, so that nothing else changes. Biases stay.
 
     Args:
         layers: For example `attention_layers(model)`.
@@ -142,16 +142,10 @@ def without_heads(layers: Sequence[MultiHeadAttention], heads: Iterable[tuple[in
     Raises:
         IndexError: If there is no such head. The layers are then as they were.
     """
-    before = [layer.out_proj.weight.detach().clone() for layer in layers]
-    try:
-        with torch.no_grad():
-            for number, head in heads:
-                layers[number].out_proj.weight[:, _features(layers[number], head)] = 0
+    with ExitStack() as stack:
+        for number, head in heads:
+            stack.enter_context(_saying(torch.zeros_like, layers[number], head))
         yield
-    finally:
-        with torch.no_grad():
-            for layer, weight in zip(layers, before, strict=True):
-                layer.out_proj.weight.copy_(weight)
 
 
 @contextmanager
@@ -165,14 +159,21 @@ def averaged_head(layer: MultiHeadAttention, head: int) -> Iterator[None]:
     Raises:
         IndexError: If there is no such head.
     """
+    with _saying(lambda said: said.mean((0, 1)), layer, head):
+        yield
+
+
+@contextmanager
+def _saying(instead: Callable[[Tensor], Tensor], layer: MultiHeadAttention, head: int) -> Iterator[None]:
+    """Inside the `with`, the head says this instead of what it says, `(batch, n, d_head)`."""
     part = _features(layer, head)
 
-    def average(module, inputs):
+    def change(module, inputs):
         joined = inputs[0].clone()  # (batch, n, d_model)
-        joined[..., part] = joined[..., part].mean((0, 1))
+        joined[..., part] = instead(joined[..., part])
         return (joined,)
 
-    hook = layer.out_proj.register_forward_pre_hook(average)
+    hook = layer.out_proj.register_forward_pre_hook(change)
     try:
         yield
     finally:

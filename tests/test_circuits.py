@@ -101,6 +101,17 @@ def test_without_heads_leaves_what_the_others_add_and_restores_the_layer(layer):
     assert torch.equal(layer(tokens, causal=True, need_weights=True)[0], whole)
 
 
+def test_a_loss_without_heads_has_its_gradient(layer):
+    """Also where it is asked for behind the `with`, as by attribution."""
+    tokens = torch.randn(2, 5, 12, dtype=torch.float64, requires_grad=True)
+    with circuits.without_heads([layer], [(0, 0), (0, 2)]):
+        removed, weights = layer(tokens, causal=True, need_weights=True)
+    (found,) = torch.autograd.grad(removed.square().sum(), tokens, retain_graph=True)
+    alone = weights[:, 1] @ tokens @ circuits.output_value(layer, 1)
+    (expected,) = torch.autograd.grad(alone.square().sum(), tokens)
+    torch.testing.assert_close(found, expected)
+
+
 def test_a_head_is_replaced_by_its_average_and_comes_back():
     torch.manual_seed(0)
     layer = MultiHeadAttention(6, 3).double()
