@@ -10,7 +10,7 @@ from torch import Tensor
 def result_dtype(tokens: Tensor) -> torch.dtype:
     """The dtype of what is made of these tokens: their own, or the one that `torch.autocast` asks for."""
     device = tokens.device.type
-    if tokens.dtype == torch.float64 or not torch.is_autocast_enabled(device):  # which leaves float64 alone
+    if tokens.dtype == torch.float64 or not _autocasts(device):  # which leaves float64 alone
         return tokens.dtype
     return torch.get_autocast_dtype(device)
 
@@ -32,13 +32,18 @@ def in_float32(attention: Callable) -> Callable:
     @wraps(attention)
     def call(*given, **options):
         device = next((each.device.type for each in (*given, *options.values()) if isinstance(each, Tensor)), "cpu")
-        if not torch.is_autocast_enabled(device):
+        if not _autocasts(device):
             return attention(*given, **options)
         with torch.autocast(device, enabled=False):
             output, weights = attention(*map(_widened, given), **{name: _widened(options[name]) for name in options})
         return output.to(result_dtype(output)), weights
 
     return call
+
+
+def _autocasts(device: str) -> bool:
+    """Whether `torch.autocast` is on for this kind of device; some, such as "meta", know no autocast."""
+    return torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
 def _widened(given):

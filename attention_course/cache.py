@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor
 
 
@@ -48,7 +49,7 @@ class KVCache:
         for name, held, newest in (("key", self._key, key), ("value", self._value, value)):
             _validate_like(name, held, newest)
         start, end = self._n_tokens, self._n_tokens + key.size(-2)
-        if self._key is None or end > self._key.size(-2):
+        if self._key is None or end > self._key.size(-2) or self._is_frozen():
             self._key, self._value = self._grown(self.key, key, 2 * end), self._grown(self.value, value, 2 * end)
         self._key[..., start:end, :], self._value[..., start:end, :] = key, value
         self._n_tokens = end
@@ -67,6 +68,10 @@ class KVCache:
         if self._key is None:
             raise ValueError("the cache must hold tokens before rows are selected, got an empty one")
         self._key, self._value = self._key[rows], self._value[rows]
+
+    def _is_frozen(self) -> bool:
+        """Whether the memory was made in `torch.inference_mode`, outside of which nobody may write into it."""
+        return self._key.is_inference() and not torch.is_inference_mode_enabled()
 
     @staticmethod
     def _grown(held: Tensor | None, newest: Tensor, capacity: int) -> Tensor:

@@ -155,6 +155,16 @@ def test_float64_stays_what_it_is():
     assert result_dtype(tokens.float()) == torch.float32
 
 
+def test_shapes_may_be_asked_of_a_device_without_numbers():
+    """The "meta" device, on which models are planned, knows no autocast."""
+    tokens = torch.zeros(2, 7, 16, device="meta")
+    with torch.device("meta"):
+        for attention in (None, LinearAttention(causal=True), RotaryAttention()):
+            layer = MultiHeadAttention(16, 4, attention=attention)
+            assert layer(tokens, mask=None if attention else causal_mask(7))[0].shape == (2, 7, 16)
+    assert result_dtype(tokens) == torch.float32
+
+
 def test_arguments_may_come_by_name():
     seen = {}
 

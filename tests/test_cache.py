@@ -184,6 +184,19 @@ def test_selected_rows_go_on_as_if_they_had_been_read_themselves(name):
     torch.testing.assert_close(newest, whole[rows, 5:], atol=1e-5, rtol=1e-5)
 
 
+@EVERY
+def test_a_cache_filled_in_inference_mode_goes_on_outside(name):
+    layer, tokens, cache = LAYERS[name](), tokens_of(2, 9, 16), KVCache()
+    with torch.inference_mode():
+        layer(tokens[:, :5], causal=True, cache=cache)
+    parts = []
+    for mode in (torch.no_grad, torch.inference_mode, torch.no_grad, torch.no_grad):
+        with mode():
+            parts.append(layer(tokens[:, 5 + len(parts) : 6 + len(parts)], causal=True, cache=cache)[0])
+    whole, _ = layer(tokens, causal=True)
+    torch.testing.assert_close(torch.cat(parts, 1), whole[:, 5:].detach(), atol=1e-5, rtol=1e-5)
+
+
 def test_rows_that_are_not_there_are_refused():
     cache = KVCache()
     with pytest.raises(ValueError, match="must hold tokens before rows are selected"):
