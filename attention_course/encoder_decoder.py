@@ -66,7 +66,7 @@ class EncoderDecoder(nn.Module):
             `(batch, n_heads, n_target, n_source)`, or `None`.
         """
         start = target.new_full((len(target), 1), self.start_symbol)
-        previous = torch.cat([start, target[:, :-1]], dim=1)
+        previous = torch.cat([start, target], dim=1)[:, :-1]
         return self.decode(previous, *self.encode(source), need_weights=need_weights)
 
     @torch.no_grad()

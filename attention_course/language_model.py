@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from attention_course.autocast import wide
 from attention_course.cache import KVCache, undone_on_error
 from attention_course.mechanism import Pluggable, fresh
 from attention_course.transformer import Block
@@ -133,5 +134,7 @@ class CausalLanguageModel(nn.Module):
 def _draw(logits: Tensor, temperature: float, generator: torch.Generator | None) -> Tensor:
     if temperature == 0:
         return logits.argmax(-1, keepdim=True)
-    probabilities = (logits / temperature).softmax(-1)
+    # Below the largest, none can overflow however low the temperature, which must not round to 0 itself.
+    below = wide(logits - logits.amax(-1, keepdim=True))
+    probabilities = (below / max(temperature, torch.finfo(below.dtype).tiny)).softmax(-1)
     return torch.multinomial(probabilities.cpu(), 1, generator=generator).to(logits.device)

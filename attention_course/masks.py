@@ -83,7 +83,7 @@ def prefix_mask(n_tokens: int, prefix_length: int, *, device=None) -> Tensor:
     """
     _validate_count("n_tokens", n_tokens)
     _validate_count("prefix_length", prefix_length)
-    if not 0 <= prefix_length <= n_tokens:
+    if prefix_length > n_tokens:
         raise ValueError(f"prefix_length must lie in 0..{n_tokens} (n_tokens), got {prefix_length}")
     in_prefix = torch.arange(n_tokens, device=device) < prefix_length
     return causal_mask(n_tokens, device=device) | in_prefix

@@ -55,12 +55,17 @@ class GRUEncoderDecoder(nn.Module):
 
         Args:
             source: Integers `(batch, n_source)`.
-            target: Integers `(batch, n_target)`.
+            target: Integers `(batch, n_target)`, at least one a sequence.
 
         Returns:
             Logits `(batch, n_target, n_symbols)`, and the attention weights
             `(batch, n_target, n_source)` or `None`.
+
+        Raises:
+            ValueError: If the target is empty.
         """
+        if target.size(1) == 0:
+            raise ValueError(f"target must hold at least one symbol a sequence, got {tuple(target.shape)}")
         memory, summary, state = self.encode(source)
         start = source.new_full((len(source), 1), self.start_symbol)
         previous = torch.cat([start, target[:, :-1]], dim=1)

@@ -45,9 +45,9 @@ def train(
     # One kernel for all parameters: small models spend as long on the update as on the model.
     optimizer = torch.optim.AdamW(model.parameters(), lr=peak_lr, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, peak_lr, total_steps=steps)
+    model.train()
     history = [_record(model, 0, loss(model, next_batch()).item(), evaluate)]
     since_record = []
-    model.train()
     # A bar redrawn ten times a second would fill a log file; once in two seconds is enough.
     progress = tqdm(range(1, steps + 1), desc="training", mininterval=2.0)
     for step in progress:

@@ -45,6 +45,12 @@ def test_a_prediction_sees_the_whole_source_and_only_earlier_targets():
 
 
 @torch.no_grad()
+def test_an_empty_target_has_no_predictions():
+    logits, weights = model()(symbols(2, 5), symbols(2, 0), need_weights=True)
+    assert logits.shape == (2, 0, N_SYMBOLS) and weights[0].shape == (2, 4, 0, 5)
+
+
+@torch.no_grad()
 def test_what_it_writes_is_what_it_finds_likeliest():
     source = symbols(4, 5)
     written = model().generate(source, 7)

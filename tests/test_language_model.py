@@ -126,6 +126,16 @@ def test_symbols_are_drawn_from_the_models_distribution_at_the_temperature():
     assert (share - expected).abs().max() < 0.02  # five standard errors of a share of one half
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_the_lower_the_temperature_the_likelier_what_is_drawn(dtype):
+    """Down to numbers that no logit can be divided by; in half precision several may be likeliest."""
+    model, prompt = language_model().to(dtype), symbols(3, 3)
+    for temperature in (1e-6, 1e-39, 1e-300):
+        drawn = model.generate(prompt, 1, temperature=temperature)[:, -1:]
+        logits = model(prompt)[0][:, -1]
+        assert torch.equal(logits.gather(-1, drawn), logits.amax(-1, keepdim=True))
+
+
 @torch.no_grad()
 def test_another_mask_takes_the_place_of_the_causal_one():
     model, source = language_model(), symbols(2, 6)

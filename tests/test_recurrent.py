@@ -119,5 +119,7 @@ def test_bad_input_is_named():
         GRUEncoderDecoder(4, 5)
     with pytest.raises(ValueError, match="attention must be"):
         GRUEncoderDecoder(4, 6, "cosine")
+    with pytest.raises(ValueError, match=r"target must hold at least one symbol a sequence, got \(1, 0\)"):
+        GRUEncoderDecoder(4, 6)(torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 0, dtype=torch.long))
     with pytest.raises(ValueError, match="n_symbols must be a whole number, 1 or more, got -3"):
         GRUEncoderDecoder(4, 6).generate(torch.zeros(1, 2, dtype=torch.long), -3)

@@ -54,7 +54,7 @@ def test_each_step_is_one_update_in_training_mode():
         return model.weight.square().sum()
 
     training.train(model, lambda: None, loss, steps=7, peak_lr=0.1, every=3)
-    assert modes[1:] == [True] * 7  # after the one for the first record
+    assert modes == [True] * 8  # and one for the first record
 
 
 @pytest.mark.parametrize(("name", "number"), [("steps", 0), ("steps", -3), ("every", 0), ("every", 2.5)])
