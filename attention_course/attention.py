@@ -62,7 +62,8 @@ def scaled_dot_product_attention(
         raise ValueError(f"temperature must be above 0, got {temperature}")
     # Both before the product, which in float16 would overflow for long vectors.
     scale = (query.size(-1) ** -0.5 if scale is None else scale) / temperature
-    bias = None if bias is None else bias / temperature
+    if bias is not None:  # what was finite stays finite, and what hides stays hidden
+        bias = torch.where(bias.isinf(), bias, (bias / temperature).clamp_min(torch.finfo(bias.dtype).min))
     if not need_weights:
         return fused_attention(query, key, value, mask, bias, causal=causal, scale=scale, dropout=dropout), None
 
@@ -94,10 +95,14 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     if mask is None:
         return scores.softmax(-1)
     validate_mask(mask, scores.shape)
+    if scores.size(-1) == 0:  # of no keys there is no largest
+        return scores
     # The lowest finite number, not -inf: a row of nothing but -inf would be NaN in the forward
-    # and the backward pass. The second fill turns that row's uniform weights into zeros.
-    lowest = torch.finfo(scores.dtype).min
-    return scores.masked_fill(~mask, lowest).softmax(-1).masked_fill(~mask, 0.0)
+    # and the backward pass. The last fill turns that row's uniform weights into zeros.
+    # What is seen is first moved up until its largest is 0, or scores as low as that would share with what is hidden.
+    hidden, lowest = ~mask, torch.finfo(scores.dtype).min
+    largest = scores.detach().masked_fill(hidden, lowest).amax(-1, keepdim=True).clamp_min(lowest)
+    return (scores - largest).masked_fill(hidden, lowest).softmax(-1).masked_fill(hidden, 0.0)
 
 
 class DotProductAttention(Mechanism):

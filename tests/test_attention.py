@@ -104,6 +104,32 @@ def test_a_query_that_sees_nothing_gets_zeros_and_zero_gradients(need_weights):
     assert inputs[0].grad[0, 0, 1].eq(0).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("temperature", [0.7, 1.0])
+def test_what_is_hidden_takes_nothing_from_the_lowest_scores_that_are_seen(dtype, temperature):
+    """Other libraries write padding as a bias of the lowest number there is, beside which nothing may lie lower."""
+    query, key, value = (random(1, 1, 4, 8, dtype=dtype, seed=seed) for seed in range(3))
+    bias = torch.zeros(4, 4, dtype=dtype)
+    bias[:, :2] = torch.finfo(dtype).min
+    options = {"bias": bias, "causal": True, "temperature": temperature}
+    output, weights = scaled_dot_product_attention(query, key, value, **options)
+    assert weights.sum(-1).flatten().tolist() == pytest.approx([1, 1, 1, 1], abs=0.02)
+    assert weights[0, 0, 0, 0] == 1 and weights[0, 0, 2, 2] == 1 and weights.triu(1).eq(0).all()
+    fused, _ = scaled_dot_product_attention(query, key, value, **options, need_weights=False)
+    error = 1e-5 if dtype == torch.float32 else 0.05
+    torch.testing.assert_close(fused[..., 2:, :], output[..., 2:, :], atol=error, rtol=error)
+
+
+def test_what_hides_stays_hidden_at_an_infinite_temperature():
+    tokens, bias = random(1, 1, 3, 4), torch.zeros(3)
+    bias[0] = -torch.inf
+    for need_weights in (True, False):
+        output, _ = scaled_dot_product_attention(
+            tokens, tokens, tokens, bias=bias, temperature=torch.inf, need_weights=need_weights
+        )
+        torch.testing.assert_close(output, tokens[..., 1:, :].mean(-2, keepdim=True).expand_as(output))
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("learned", [False, True], ids=["fixed", "learned"])

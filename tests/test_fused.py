@@ -128,6 +128,17 @@ def test_large_queries_and_large_keys_may_meet_where_nobody_looks(scale):
     torch.testing.assert_close(output[..., 0, :], value[..., :5, :].mean(-2))
 
 
+@pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
+def test_a_later_key_may_hold_the_largest_numbers(leading):
+    """Whichever of PyTorch's kernels it is: they differ with the number of dimensions."""
+    query, key, value = (10 + random(*leading, 3, 8, seed=seed) for seed in range(3))
+    expected, _ = scaled_dot_product_attention(query[..., :2, :], key[..., :2, :], value[..., :2, :], causal=True)
+    key[..., 2, :] = 1e38
+    output, _ = scaled_dot_product_attention(query, key, value, causal=True, need_weights=False)
+    torch.testing.assert_close(output[..., :2, :], expected)
+    assert output.isfinite().all()
+
+
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_what_a_bias_hides_from_all_may_hold_the_largest_numbers(need_weights):
     query, key, value = (random(2, 3, n, 8, seed=n) for n in (1, 6, 6))
