@@ -76,15 +76,18 @@ class FlexAttention(Mechanism):
         return self(query, key, value, mask, **options)
 
     def _blocks(self, allowed: Callable, shape, mask: Tensor | None, causal: bool, device):
-        """Which blocks of keys each block of queries may see: made from the whole matrix, so kept for the next call."""
+        """Which blocks of keys each block of queries may see: made from the whole matrix.
+
+        Those of the future alone are kept for the next call. What a `mask_mod` reads, as the numbers of documents, may
+        be other by then.
+        """
+        if mask is not None or self.mask_mod is not None:
+            return create_block_mask(allowed, *shape, device=device)
         wanted = shape, causal, device
-        if mask is None and self._kept_for == wanted:
-            return self._kept
-        same_for_all = mask is None and self.mask_mod is None  # batch and heads alike
-        blocks = create_block_mask(allowed, *((1, 1) if same_for_all else shape[:2]), *shape[2:], device=device)
-        if mask is None:
+        if self._kept_for != wanted:
+            blocks = create_block_mask(allowed, 1, 1, *shape[2:], device=device)  # batch and heads alike
             self._kept_for, self._kept = wanted, blocks
-        return blocks
+        return self._kept
 
     def _functions(self, shape, mask: Tensor | None, causal: bool) -> tuple[Callable | None, Callable | None]:
         """Score and mask as functions of the query's number, where positions begin with that of the first query."""
@@ -126,5 +129,7 @@ def _materialised(query: Tensor, key: Tensor, value: Tensor, score: Callable | N
     numbers = batch[:, None, None, None], head[:, None, None], row[:, None], column
     if score is not None:
         scores = score(scores, *numbers)
-    mask = None if allowed is None else torch.as_tensor(allowed(*numbers)).expand_as(scores)
-    return masked_softmax(scores, mask) @ value
+    mask = scores != -torch.inf  # where a score_mod hides
+    if allowed is not None:
+        mask = mask & torch.as_tensor(allowed(*numbers))
+    return masked_softmax(scores, mask).to(value.dtype) @ value

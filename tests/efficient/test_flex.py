@@ -155,6 +155,40 @@ def test_inside_a_language_model_it_hides_the_future_by_its_functions_and_decode
         torch.testing.assert_close(each(symbols)[0], expected, atol=1e-5, rtol=1e-5)
 
 
+def test_what_a_mask_mod_reads_may_change_from_call_to_call():
+    """As the numbers of documents do: blocks that are kept would hide what is new, in silence and on a GPU alone."""
+    document = torch.tensor([0] * 128 + [1] * 128)
+    attention = FlexAttention(mask_mod=lambda batch, head, query, key: document[query] == document[key])
+    shape, shown = (1, 1, 256, 256), []
+    for _ in range(2):
+        blocks = attention._blocks(attention._functions(shape, None, False)[1], shape, None, False, document.device)
+        shown.append(blocks.to_dense()[0, 0].tolist())
+        document[:] = 0
+    assert shown == [[[1, 0], [0, 1]], [[1, 1], [1, 1]]]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_a_score_mod_may_compute_in_float32(dtype):
+    tokens, slopes = [each.to(dtype) for each in inputs(9, 9)], alibi_slopes(N_HEADS)
+    attention = FlexAttention(lambda score, batch, head, query, key: score - slopes[head] * (query - key).abs())
+    output, _ = attention(*tokens)
+    expected, _ = attention(*(each.double() for each in tokens))
+    assert output.dtype == dtype
+    torch.testing.assert_close(output.double(), expected, atol=0.05, rtol=0.05)
+
+
+def test_a_score_mod_may_hide_all_that_a_query_sees():
+    def from_the_second(score, batch, head, query, key):
+        return torch.where(query > 0, score, -torch.inf)
+
+    query, key, value = (each.requires_grad_() for each in inputs(4, 4))
+    output, _ = FlexAttention(from_the_second)(query, key, value)
+    assert output[..., 0, :].eq(0).all()
+    expected, _ = FlexAttention()(query, key, value)
+    torch.testing.assert_close(output[..., 1:, :], expected[..., 1:, :])
+    assert torch.autograd.grad(output.sum(), query)[0].isfinite().all()
+
+
 def test_the_block_mask_that_is_kept_is_of_the_same_call():
     attention, tokens = FlexAttention(), inputs(40, 40)
     shape, device = (2, N_HEADS, 40, 40), tokens[0].device
