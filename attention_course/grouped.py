@@ -54,6 +54,9 @@ def grouped_query_attention(
     n_heads, n_kv_heads, n_queries, n_keys = query.size(1), key.size(1), query.size(2), key.size(2)
     if n_kv_heads < 1 or n_heads % n_kv_heads:
         raise ValueError(f"key's heads must divide the query's, {n_heads}, got {n_kv_heads}")
+    if not query.size(0) == key.size(0) == value.size(0):
+        batches = f"{query.size(0)}, {key.size(0)} and {value.size(0)}"
+        raise ValueError(f"query, key and value must have the same batch size, got {batches}")
     validate_inputs(query[:, :n_kv_heads], key, value)
     if mask is not None:
         validate_mask(mask, (*query.shape[:-1], n_keys))

@@ -132,6 +132,7 @@ Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
         (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 5))),
         (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 2, 3, 5))),
         ("same n_keys", lambda: grouped(Q, K, V[:, :, :4])),
+        ("same batch size, got 2, 1 and 2", lambda: grouped(Q, K[:1], V)),
     ],
 )
 def test_bad_input_is_named(message, call):

@@ -111,7 +111,7 @@ class RingAttention(Mechanism):
         self.causal = causal
         self.ring = Ring(group)
 
-    def fresh(self) -> "RingAttention":
+    def __deepcopy__(self, memo: dict) -> "RingAttention":
         """Another, of the same processes: a group of them cannot be copied."""
         return RingAttention(causal=self.causal, group=self.ring.group)
 

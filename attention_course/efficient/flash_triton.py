@@ -32,8 +32,8 @@ def _forward(
     d_k: tl.constexpr, d_v: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, CAUSAL: tl.constexpr, DOT: tl.constexpr,
 ):  # fmt: skip
-    head = tl.program_id(1).to(tl.int64)  # of all heads of the batch; their offsets may exceed 32 bits
-    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    head = tl.program_id(0).to(tl.int64)  # of all heads of the batch; their offsets may exceed 32 bits
+    rows = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
     columns = tl.arange(0, COLUMNS)
     # Widths are rounded up to powers of 2: what is loaded beyond the true width is 0 and adds nothing.
     k_feature, v_feature = tl.arange(0, D_K)[None, :], tl.arange(0, D_V)[None, :]
@@ -45,7 +45,7 @@ def _forward(
 
     end = n_keys
     if CAUSAL:  # later tiles lie in the future of all these queries
-        end = tl.minimum(n_keys, (tl.program_id(0) + 1) * ROWS)
+        end = tl.minimum(n_keys, (tl.program_id(1) + 1) * ROWS)
     for start in range(0, end, COLUMNS):
         at = start + columns[:, None]
         k_at = key + (head * n_keys + at) * d_k + k_feature
@@ -112,7 +112,7 @@ def flash_attention_triton(
     # Tiles loaded ahead take room on the chip, which wide heads in float32 do not leave.
     stages = 3 if max(widths) * query.element_size() <= 256 else 1
     if output.numel():
-        grid = (triton.cdiv(n_queries, ROWS), query.shape[:-2].numel())
+        grid = (query.shape[:-2].numel(), triton.cdiv(n_queries, ROWS))  # the second may be 65,535 at most
         tensors = (query.contiguous(), key.contiguous(), value.contiguous(), output)
         sizes = (n_queries, n_keys, d_k**-0.5 * math.log2(math.e), d_k, d_v, *widths, ROWS, COLUMNS)
         _forward[grid](*tensors, *sizes, causal, dot_type, num_stages=stages)

@@ -72,7 +72,7 @@ class WithLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        """The output's gradient as it came, and 1 for the loss."""
+        """The output's gradient as it came, and 1 for the loss, whatever the output's was multiplied by."""
         return grad_output, grad_output.new_ones(())
 
 

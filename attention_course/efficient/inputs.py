@@ -30,7 +30,7 @@ def validate_weightless(
     if mask is not None and (mask.dim() == 0 or (mask.dim() >= 2 and mask.size(-2) != 1)):
         raise ValueError(
             f"mask must be the same for all queries, (..., 1, {key.size(-2)}) as padding_mask makes it, "
-            f"got {tuple(mask.shape)}"
+            f"got {tuple(mask.shape)}; what hides the future is a mechanism made with causal=True"
         )
 
 

@@ -66,8 +66,8 @@ class LatentAttention(AttentionLayer):
             TypeError: As `MultiHeadAttention`.
             ValueError: As `MultiHeadAttention`; if a value other than the key is given: one latent makes both.
         """
-        query, key, _ = self.complete(query, key, None)
-        if value is not None and value is not key:
+        query, key, value = self.complete(query, key, value)
+        if value is not key:
             raise ValueError("value must be left out, or be the key: one latent makes both")
 
         latents = self.down_proj(key).unsqueeze(1)  # (batch, 1, n_keys, d_latent + d_rotary)

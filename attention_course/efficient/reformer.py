@@ -75,6 +75,8 @@ class LSHAttention(Mechanism):
         n_rounds: Independent hashings.
         causal: Whether a token sees earlier ones only (and itself where there are none).
         generator: Source of the random directions (on the CPU), which each call draws anew; PyTorch's own if left out.
+            Leave it out under `torch.utils.checkpoint`, which computes a second time what PyTorch's own drew, and with
+            another generator would differentiate another hashing.
 
     Raises:
         ValueError: If `bucket_size` or `n_rounds` is no whole number of 1 or more.

@@ -41,10 +41,11 @@ class TopKAttention(AttentionLayer):
     rounding may be chosen one for the other.
 
     In training, the backward pass of the output starts that of the indexer's loss as well: of `index_loss` over the
-    chosen keys, a mean over the queries. So any training loop trains both. This gradient reaches the indexer's matrices
-    alone, which get no other: the output does not depend on them but for jumps, where another key is chosen. (The
-    report trains the indexer of a finished model first, on dense attention's weights, and then both on the chosen keys,
-    as happens here from the start.)
+    chosen keys, a mean over the queries. So a plain training loop trains both; one that multiplies its loss, as for
+    float16 or for a mean over several backward passes, sets `loss_scale` to the same number. This gradient reaches the
+    indexer's matrices alone, which get no other: the output does not depend on them but for jumps, where another key is
+    chosen. (The report trains the indexer of a finished model first, on dense attention's weights, and then both on the
+    chosen keys, as happens here from the start.)
 
     Args:
         d_model: Width of the tokens.
@@ -52,6 +53,9 @@ class TopKAttention(AttentionLayer):
         k: How many keys a query reads.
         n_index_heads: Number of the indexer's heads.
         d_index: Width of the indexer's queries and keys.
+
+    Attributes:
+        loss_scale: What the indexer's loss is multiplied by; 1 at first.
 
     Raises:
         ValueError: If `n_heads` does not divide `d_model`, or one of the others is no whole number of 1 or more.
@@ -61,6 +65,7 @@ class TopKAttention(AttentionLayer):
         super().__init__(d_model, n_heads)
         validate_whole_number("k", k, at_least=1)
         self.k = k
+        self.loss_scale = 1.0
         self.query_proj = nn.Linear(d_model, d_model, bias=False)
         self.key_proj = nn.Linear(d_model, d_model, bias=False)
         self.value_proj = nn.Linear(d_model, d_model, bias=False)
@@ -115,7 +120,7 @@ class TopKAttention(AttentionLayer):
         heads, weights, losses = zip(*pieces, strict=True)
         output = self.out_proj(torch.cat(heads, dim=1))
         if learn:
-            output = WithLoss.apply(output, sum(losses) / max(1, query.shape[:2].numel()))
+            output = WithLoss.apply(output, self.loss_scale * sum(losses) / max(1, query.shape[:2].numel()))
         return output, torch.cat(weights, dim=2) if need_weights else None
 
     def _blocks(self, query: Tensor, rows: Tensor, mask: Tensor | None, causal: bool) -> Iterator[tuple[slice, Tensor]]:

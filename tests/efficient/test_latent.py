@@ -191,6 +191,7 @@ def test_a_language_model_writes_the_same_with_its_cache(d_rotary):
         ("d_rotary even, 0 or more, got 8 and 3", lambda: LatentAttention(24, 3, 8, d_rotary=3)),
         ("key must have shape .batch, tokens, 24., got .2, 4, 20", lambda: latent_layer()(*SHORT_KEYS)),
         ("same batch size, got 2, 1 and 1", lambda: latent_layer()(tokens_of(3), tokens_of(4)[:1])),
+        ("value came without key", lambda: latent_layer()(tokens_of(3), None, tokens_of(3))),
         ("value must be left out", lambda: latent_layer()(tokens_of(3), tokens_of(4), tokens_of(4, seed=1))),
     ],
 )

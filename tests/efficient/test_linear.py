@@ -121,3 +121,12 @@ def test_a_mask_of_whole_sequences_hides_them_over_several_tiles():
     output, _ = LinearAttention()(*tokens, mask)
     torch.testing.assert_close(output[:1], LinearAttention()(*tokens[:, :1])[0])
     assert not output[1].any()
+
+
+def test_functional_gradients_are_those_of_a_tensor():
+    tokens = inputs(7)[0]
+    derivative = torch.func.grad(lambda x: LinearAttention()(x, x, x)[0].square().sum())
+    leaf = tokens.clone().requires_grad_()
+    (expected,) = torch.autograd.grad(LinearAttention()(leaf, leaf, leaf)[0].square().sum(), leaf)
+    torch.testing.assert_close(derivative(tokens), expected)
+    torch.testing.assert_close(torch.func.vmap(derivative)(torch.stack([tokens, 2 * tokens]))[0], expected)

@@ -212,6 +212,17 @@ def test_the_indexers_loss_is_a_mean_over_tokens_even_of_a_single_one():
         assert one.abs().sum() > 0
 
 
+def test_the_indexers_loss_is_scaled_as_its_trainer_says():
+    """By as much as the main loss: the gradients of both are divided by the same number afterwards."""
+    layer, tokens, gradients = top_k_layer(), tokens_of(12), []
+    for scale in (1.0, 65_536.0):
+        layer.loss_scale = scale
+        output, _ = layer(tokens, causal=True)
+        gradients.append(torch.autograd.grad((scale * output).sum(), list(layer.parameters())))
+    for one, scaled in zip(*gradients, strict=True):
+        torch.testing.assert_close(scaled / 65_536, one)
+
+
 def test_hidden_tokens_that_are_no_numbers_leave_the_indexer_its_gradient():
     layer, tokens = top_k_layer(), tokens_of(12)
     mask = (torch.arange(12) < 3)[None, None, None]  # fewer than are chosen: hidden places fill the choice up
