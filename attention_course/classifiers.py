@@ -79,7 +79,7 @@ class Classifier(nn.Module):
         n_classes: Number of classes.
         d_model: Width of the tokens.
         n_heads: Number of heads in each block.
-        n_layers: Number of blocks; 0 pools the embedded tokens themselves.
+        n_layers: Number of blocks; 0 pools the embedded tokens, normed.
         pooling: `"mean"`, `"cls"` (a learned token is put first) or `"attention"`.
         positions: A module that adds positions to the tokens, `positions(tokens)`.
         dropout: As for `Block`.

@@ -75,7 +75,7 @@ def attention_flow(maps: list[Tensor], query: int = -1) -> Tensor:
     if not -n <= query < n:
         raise IndexError(f"query must lie in {-n}..{n - 1} for {n} tokens, got {query}")
     flows = [_flows(one.tolist(), query % n) for one in layers.detach().cpu()]
-    return torch.tensor(flows, dtype=layers.dtype, device=layers.device)
+    return torch.tensor(flows, dtype=layers.dtype, device=layers.device).reshape(-1, n)
 
 
 def _need_maps(maps: list[Tensor]) -> None:
@@ -103,6 +103,13 @@ def _flows(layers: list[list[list[float]]], query: int) -> list[float]:
 # --- what a small change would do --------------------------------------------------------------
 
 
+def _one_each(numbers: Tensor, x: Tensor) -> Tensor:
+    """What an answer returned, if it is one number an example."""
+    if numbers.shape != x.shape[:1]:
+        raise ValueError(f"answer must return one number an example, ({len(x)},), got {tuple(numbers.shape)}")
+    return numbers
+
+
 def gradients(answer: Answer, x: Tensor) -> Tensor:
     """How fast the answer changes with each number of the input.
 
@@ -118,11 +125,9 @@ def gradients(answer: Answer, x: Tensor) -> Tensor:
         ValueError: If `answer` returns anything but one number an example.
     """
     x = x.detach().requires_grad_()
-    numbers = answer(x)
-    if numbers.shape != x.shape[:1]:
-        raise ValueError(f"answer must return one number an example, ({len(x)},), got {tuple(numbers.shape)}")
-    # An example's answer depends on no other example, so the sum's gradient is each one's own.
-    (gradient,) = torch.autograd.grad(numbers.sum(), x)
+    with torch.enable_grad():
+        # An example's answer depends on no other example, so the sum's gradient is each one's own.
+        (gradient,) = torch.autograd.grad(_one_each(answer(x), x).sum(), x)
     return gradient
 
 
@@ -182,9 +187,12 @@ def erasure(answer: Callable[[Tensor, Tensor], Tensor], tokens: Tensor) -> Tenso
 
     Returns:
         `(batch, n)`: the answer with all tokens minus the answer without this one.
+
+    Raises:
+        ValueError: As `gradients`.
     """
     everything = torch.ones_like(tokens, dtype=torch.bool)
-    whole = answer(tokens, everything)
+    whole = _one_each(answer(tokens, everything), tokens)
     lost = []
     for token in range(tokens.size(1)):
         mask = everything.clone()
@@ -204,8 +212,11 @@ def replacement(answer: Answer, x: Tensor, baseline: Tensor) -> Tensor:
 
     Returns:
         `(batch, n)`: the answer to `x` minus the answer with this one replaced.
+
+    Raises:
+        ValueError: As `gradients`.
     """
-    whole, baseline = answer(x), baseline.expand_as(x)
+    whole, baseline = _one_each(answer(x), x), baseline.expand_as(x)
     lost = []
     for token in range(x.size(1)):
         changed = x.clone()
@@ -225,8 +236,11 @@ def exchange(answer: Callable[[Tensor], Tensor], tokens: Tensor, kinds: Tensor) 
 
     Returns:
         Boolean `(batch, n)`.
+
+    Raises:
+        ValueError: As `gradients`.
     """
-    said = answer(tokens) > 0
+    said = _one_each(answer(tokens), tokens) > 0
     turns = torch.zeros_like(tokens, dtype=torch.bool)
     for place in range(tokens.size(1)):
         for word, kind in enumerate(kinds):

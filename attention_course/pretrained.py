@@ -39,9 +39,12 @@ def encoder_from_bert(bert) -> Encoder:
 
     Raises:
         ValueError: If it is not made of these blocks: another activation than GELU, a feed-forward layer that is
-            not four times as wide as the tokens, or causal or cross-attention.
+            not four times as wide as the tokens, causal or cross-attention, or positions in the scores.
     """
     config = bert.config
+    positions = getattr(config, "position_embedding_type", None) or "absolute"  # newer versions know no other
+    if positions != "absolute":
+        raise ValueError(f"bert must add positions to its tokens, got position_embedding_type={positions!r}")
     if config.hidden_act != "gelu" or config.intermediate_size != 4 * config.hidden_size or config.is_decoder:
         raise ValueError(
             "bert must be an encoder with GELU and intermediate_size = 4 * hidden_size, got "

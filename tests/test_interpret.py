@@ -85,6 +85,10 @@ def test_flow_through_three_blocks_is_that_of_another_library():
     assert interpret.attention_flow(maps)[0].tolist() == pytest.approx(expected, abs=1e-5)
 
 
+def test_an_empty_batch_has_flows_of_its_own_shape():
+    assert interpret.attention_flow([torch.rand(0, 2, 3, 3)]).shape == (0, 3)
+
+
 def test_a_query_that_is_not_there_and_a_model_without_maps_are_refused():
     maps = random_maps(1)
     same = interpret.attention_flow(maps, query=3), interpret.attention_flow(maps, query=-1)
@@ -105,6 +109,8 @@ def test_gradients_are_the_slopes_of_a_linear_answer_and_leave_the_input_alone()
     x = X.clone()
     torch.testing.assert_close(interpret.gradients(linear, x), SLOPES.expand(2, -1, -1))
     assert not x.requires_grad and torch.equal(x, X)
+    with torch.no_grad():
+        torch.testing.assert_close(interpret.gradients(linear, x), SLOPES.expand(2, -1, -1))
 
 
 def test_gradient_times_input_is_exact_for_a_linear_answer():
@@ -121,6 +127,14 @@ def test_scores_of_an_input_that_learns_are_numbers_apart_from_its_graph():
 def test_an_answer_of_several_numbers_and_a_way_without_steps_are_refused():
     with pytest.raises(ValueError, match=r"answer must return one number an example, \(2,\), got \(2, 5\)"):
         interpret.gradients(lambda x: x.sum(-1), X)
+    tokens, kinds = torch.zeros(2, 5, dtype=torch.long), torch.zeros(3)
+    for method in (
+        lambda: interpret.erasure(lambda tokens, mask: mask.sum(-1, keepdim=True), tokens),
+        lambda: interpret.replacement(lambda x: x.sum((1, 2))[:, None], X, BASELINE),
+        lambda: interpret.exchange(lambda tokens: tokens.sum(-1, keepdim=True), tokens, kinds),
+    ):
+        with pytest.raises(ValueError, match=r"answer must return one number an example, \(2,\), got \(2, 1\)"):
+            method()
     with pytest.raises(ValueError, match="steps must be 1 or more, got 0"):
         interpret.integrated_gradients(linear, X, BASELINE, steps=0)
 

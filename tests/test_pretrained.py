@@ -167,6 +167,14 @@ def test_another_kind_of_bert_is_refused(transformers, settings):
         encoder_from_bert(random_bert(transformers, **settings))
 
 
+def test_a_bert_with_positions_in_its_scores_is_refused(transformers):
+    """Older versions of the library made them, by this setting."""
+    bert = random_bert(transformers)
+    bert.config.position_embedding_type = "relative_key"
+    with pytest.raises(ValueError, match="bert must add positions .*'relative_key'"):
+        encoder_from_bert(bert)
+
+
 def test_a_model_that_cannot_be_had_is_named(transformers, tmp_path):
     with pytest.raises(OSError, match="name_or_folder must be .*nothing-here"):
         load_bert(str(tmp_path / "nothing-here"))

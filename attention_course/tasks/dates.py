@@ -66,7 +66,8 @@ def written_dates(n_dates: int, generator: torch.Generator) -> SequencePairs:
         source.append([IDS[character] for character in text] + [PAD] * (N_SOURCE - len(text)))
         target.append([IDS[character] for character in f"{year}-{month:02}-{day:02}"])
         gold[row] = _gold(places)
-    return SequencePairs(torch.tensor(source), torch.tensor(target), gold)
+    source, target = (torch.tensor(rows, dtype=torch.long) for rows in (source, target))
+    return SequencePairs(source.reshape(n_dates, N_SOURCE), target.reshape(n_dates, N_TARGET), gold)
 
 
 def to_text(symbols: torch.Tensor) -> str:

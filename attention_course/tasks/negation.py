@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from attention_course.tasks.batch import Batch
+from attention_course.validation import validate_whole_number
 
 PAD = 0
 NOUNS = ("film", "acting", "music", "plot", "camera", "ending", "cast")
@@ -70,9 +71,13 @@ def reviews(n_sentences: int, generator: torch.Generator) -> Reviews:
     half of the mixed ones.
 
     Args:
-        n_sentences: Size of the batch.
+        n_sentences: Size of the batch, 1 or more.
         generator: Source of randomness (on the CPU).
+
+    Raises:
+        ValueError: If `n_sentences` is no whole number of 1 or more.
     """
+    validate_whole_number("n_sentences", n_sentences, at_least=1)
     draw = random.Random(int(torch.randint(2**62, (1,), generator=generator)))
     sentences, all_deciding, is_good, mixed = zip(*(_sentence(draw) for _ in range(n_sentences)), strict=True)
     n_tokens = max(map(len, sentences))

@@ -90,4 +90,4 @@ def _encode(text: str, vocabulary: str) -> Tensor:
     unknown = sorted(set(text) - set(symbol_of))
     if unknown:
         raise ValueError(f"text must be made of the vocabulary's characters, got {unknown}")
-    return torch.tensor([symbol_of[character] for character in text])
+    return torch.tensor([symbol_of[character] for character in text], dtype=torch.long)

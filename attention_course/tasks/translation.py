@@ -96,8 +96,9 @@ def translation_pairs(n_sentences: int, generator: torch.Generator) -> SequenceP
         target.append(_padded([word for word, _ in french], N_TARGET))
         links += [(row, place, origin) for place, (_, origins) in enumerate(french) for origin in origins]
     gold = torch.zeros(n_sentences, N_TARGET, N_SOURCE, dtype=torch.bool)
-    gold[tuple(torch.tensor(links).T)] = True
-    return SequencePairs(torch.tensor(source), torch.tensor(target), gold)
+    gold[tuple(torch.tensor(links, dtype=torch.long).reshape(-1, 3).T)] = True
+    source, target = (torch.tensor(rows, dtype=torch.long) for rows in (source, target))
+    return SequencePairs(source.reshape(n_sentences, N_SOURCE), target.reshape(n_sentences, N_TARGET), gold)
 
 
 def to_words(symbols: torch.Tensor) -> list[str]:

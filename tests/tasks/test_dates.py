@@ -106,3 +106,9 @@ def test_padding_only_fills_up_and_the_longest_date_fits_exactly(batch):
     assert torch.equal(real, real.cummin(dim=1).values)
     assert dates.N_SOURCE == len("30 de septiembre de 2099")
     assert not batch.gold[~real[:, None, :].expand_as(batch.gold)].any()
+
+
+def test_an_empty_batch_holds_integers_of_its_own_shape():
+    batch = dates.written_dates(0, seeded(0))
+    assert batch.source.shape == (0, dates.N_SOURCE) and batch.target.shape == (0, dates.N_TARGET)
+    assert batch.source.dtype == batch.target.dtype == torch.long

@@ -112,3 +112,8 @@ def test_a_sentence_is_encoded_and_a_strange_word_refused(batch):
         negation.encode("the film was dreadful")
     with pytest.raises(ValueError, match="got none"):
         negation.encode("")
+
+
+def test_there_is_no_batch_of_no_reviews():
+    with pytest.raises(ValueError, match="n_sentences must be a whole number, 1 or more, got 0"):
+        negation.reviews(0, seeded(0))

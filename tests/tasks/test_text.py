@@ -12,6 +12,7 @@ def text():
 
 
 def test_decoding_undoes_encoding(text):
+    assert text.encode("").dtype == torch.long
     sample = 'The "with" statement\n'
     assert text.decode(text.encode(sample)) == sample
     assert torch.equal(text.encode(text.decode(text.train[:500])), text.train[:500])

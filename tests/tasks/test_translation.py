@@ -153,3 +153,9 @@ def test_a_sentence_of_the_readers_own():
     assert symbols[0, 0] == IDS["the"]
     with pytest.raises(ValueError, match="sentence must have at most 13 words.*unknown: \\['yellow', 'zebra'\\]"):
         from_text("the yellow zebra sees an ant.")
+
+
+def test_an_empty_batch_holds_integers_of_its_own_shape():
+    batch = translation.translation_pairs(0, seeded(0))
+    assert batch.source.shape == (0, translation.N_SOURCE) and batch.target.shape == (0, translation.N_TARGET)
+    assert batch.source.dtype == batch.target.dtype == torch.long and not batch.gold.any()
