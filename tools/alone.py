@@ -51,7 +51,7 @@ def publish(folder):
     The repository is one of its own, so that a folder that is none, as from a ZIP, will do.
     """
     git = ["git", f"--git-dir={folder / '.git'}"]
-    author = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    author = ["-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"]
     branch = published()["branch"]  # of which the setup cell asks for the package
     run("git", "init", "--quiet", f"--initial-branch={branch}", folder)
     run(*git, "--work-tree=.", "add", "--all")

@@ -111,5 +111,4 @@ def run_stale():
         keep(cache, done.name, done.notebook, data)
         print(f"notebook {number} of {len(order)}: {in_words(done)}", flush=True)
     records = last_records(cache)
-    if order:
-        Path("_build/slowest.txt").write_text(slowest({name: record.data for name, record in records.items()}))
+    Path("_build/slowest.txt").write_text(slowest({name: record.data for name, record in records.items()}))

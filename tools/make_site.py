@@ -41,6 +41,7 @@ def build_book():
 def serve_wheel():
     """Put the package beside the pages, for notebooks whose first cell cannot reach the repository."""
     html = BUILD / "html"
+    html.mkdir(parents=True, exist_ok=True)  # a build that failed at once has made none
     for old in html.glob("*.whl"):
         old.unlink()
     shutil.copy(build_wheel(), html)
