@@ -26,16 +26,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import torch
+from instructions import AVX2, PLAINEST, need_x86
 
-SETS = {
-    "its own": {},
-    "AVX2": {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
-    "the plainest": {
-        "ATEN_CPU_CAPABILITY": "default",
-        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
-        "ONEDNN_MAX_CPU_ISA": "SSE41",
-    },
-}
+SETS = {"its own": {}, "AVX2": AVX2, "the plainest": PLAINEST}
 ALLOWED = 1 / 3
 SAME = 0.001  # results that differ by less than a thousandth are the same
 
@@ -144,6 +137,7 @@ def main():
     chosen = parser.parse_args().files
     if not set(chosen) <= set(test_files()):
         parser.error(f"files must be test files of the package, within tests, got {' '.join(chosen)}")
+    need_x86()
     hands = [hand for n in range(HANDS) if (hand := chosen[n::HANDS])]
     with ThreadPoolExecutor(HANDS) as pool:
         futures = {instructions: [pool.submit(measure, instructions, hand) for hand in hands] for instructions in SETS}

@@ -39,11 +39,13 @@ class Run:
         name: Of the notebook.
         notebook: With its outputs, as far as it ran.
         cell_seconds: How long each cell took, by its number.
+        cut_short: Whether something else than its own code ended it: a kernel that died, or the time allowed.
     """
 
     name: str
     notebook: nbformat.NotebookNode
     cell_seconds: dict
+    cut_short: bool
 
 
 def show(error, cell):
@@ -55,7 +57,7 @@ def show(error, cell):
 def run(name, notebook, *, environment=None):
     """Run a notebook in its folder, up to the first exception. Whatever goes wrong stays in the notebook."""
     timeout = yaml.safe_load(Path("_config.yml").read_text())["execute"]["timeout"]
-    started, seconds = {}, {}
+    started, seconds, cut_short = {}, {}, False
 
     def start(cell, cell_index):
         started[cell_index + 1] = time.perf_counter()
@@ -78,7 +80,8 @@ def run(name, notebook, *, environment=None):
         if not exceptions(notebook):
             last = max(started, default=code_cells(notebook)[0][0])
             show(error, notebook.cells[last - 1])
-    return Run(name, notebook, seconds)
+            cut_short = True
+    return Run(name, notebook, seconds, cut_short)
 
 
 def run_together(jobs):
@@ -88,4 +91,7 @@ def run_together(jobs):
     # cells would take minutes.
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     with ThreadPoolExecutor(WORKERS) as pool:
-        yield from (ended.result() for ended in as_completed([pool.submit(job) for job in jobs]))
+        try:
+            yield from (ended.result() for ended in as_completed([pool.submit(job) for job in jobs]))
+        finally:  # after an error in one of them, not all that wait
+            pool.shutdown(cancel_futures=True)

@@ -4,6 +4,9 @@ A trained model is another model with another seed, and on another processor, wh
 with five seeds compute as this processor likes, five as others would. Each run is kept in _build/odds when it ends, so
 that an interrupted `make odds` goes on where it was, and only what changed runs again. What came of all ten is one
 record, which the site shows.
+
+Where the package alone changed, the first of the ten runs is made again. If it prints and draws, to the last digit,
+what it did before, the page computes what it computed, and its record stands.
 """
 
 import ast
@@ -20,6 +23,7 @@ from threading import Lock
 
 from dependencies import PACKAGE, Package, depends_on
 from execute import CACHE, expected
+from instructions import AVX2, PLAINEST, need_x86
 from jupyter_cache import get_cache
 from kinds import kinds_of_claims
 from notebooks import code_cells, names, path, read, run, run_together
@@ -28,13 +32,13 @@ from verdicts import claims, exceptions, without_numbers
 
 RECORD = Path("benchmarks/results/odds.json")
 RUNS = Path("_build/odds")
-PLAINEST = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"}
-AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2", "ONEDNN_MAX_CPU_ISA": "AVX2"}
 # Threads that wait for each other without rest would take the other run's core from it.
 TWO_THREADS = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
 ARITHMETIC = {"native": {}, "plainest": PLAINEST, "AVX2": AVX2, "two threads": TWO_THREADS}
 OTHERS = ("plainest", "AVX2", "two threads")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  # what has a docstring
+SHOWN = ("text/plain", "text/html", "image/png")
+MEASURED_ANEW = {"machine": "", "date": ""}
 ONE_PARSER = Lock()  # Python 3.11's parser fails now and then in two threads at once
 TEN = [(seed, "native") for seed in range(5)] + [(seed, OTHERS[seed % len(OTHERS)]) for seed in range(5)]
 
@@ -51,6 +55,34 @@ def code_of(file, content):
     return list(filter(str.strip, lines))
 
 
+def checksum_of(*parts):
+    """Sixteen digits that are others where a part is."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def shown(notebook):
+    """A checksum of what a notebook prints, draws and raises, but for the setup cell and progress bars."""
+    parts = []
+    for output in [output for _, cell in code_cells(notebook)[1:] for output in cell.outputs]:
+        if output.output_type == "error":
+            parts.append(output.evalue)
+        elif output.output_type != "stream":
+            parts += [output.data[kind] for kind in SHOWN if kind in output.data]
+        elif output.name == "stdout":
+            parts.append(output.text)
+    return checksum_of(*parts)
+
+
+def versions():
+    """Of what computes, without the part that names a build: PyPI's own and the one for CPUs compute alike."""
+    return {package: version(package).partition("+")[0] for package in ("torch", "numpy")}
+
+
+def own(notebook):
+    """A checksum of what decides how often claims hold, besides the package."""
+    return checksum_of(*(cell.source for _, cell in code_cells(notebook)[1:]), *versions().values())
+
+
 def fingerprint(notebook, package):
     """A checksum of what decides how often claims hold.
 
@@ -61,7 +93,7 @@ def fingerprint(notebook, package):
     files = depends_on(package, sources)
     counted = {file: content for file, content in sorted(files.items()) if not any(map(file.is_relative_to, unread))}
     used = [repr(code_of(file, content)) for file, content in counted.items()]
-    return hashlib.sha256("\0".join([*sources, *used, version("torch"), version("numpy")]).encode()).hexdigest()[:16]
+    return checksum_of(*sources, *used, *versions().values())
 
 
 def kept(name, seed, arithmetic):
@@ -82,7 +114,7 @@ def now(name):
 
 
 def one_run(name, seed, arithmetic):
-    """Run a notebook once, and keep what became of its claims, unless somebody changed it meanwhile."""
+    """Run a notebook once, and keep what became of its claims, unless it was cut short or changed meanwhile."""
     before = now(name)
     done = run(name, seeded(name, seed), environment=ARITHMETIC[arithmetic])
     cell_ids = {number: cell.id for number, cell in code_cells(done.notebook)}
@@ -90,8 +122,9 @@ def one_run(name, seed, arithmetic):
         "fingerprint": before,
         "claims": [(cell_ids[number], sentence, holds) for number, sentence, holds in claims(done.notebook)],
         "exceptions": [f"cell {number}: {error}" for number, _, error in exceptions(done.notebook)],
+        "shown": shown(done.notebook),
     }
-    if now(name) == before:
+    if not done.cut_short and now(name) == before:
         file = kept(name, seed, arithmetic)
         file.parent.mkdir(parents=True, exist_ok=True)
         whole = file.with_suffix(".tmp")
@@ -120,9 +153,12 @@ def odds_of(runs):
     return odds
 
 
-def page_record(name):
-    """The record of a page, as it stands, from its ten runs; `None` while some are missing."""
+def page_record(name, old):
+    """The record of a page, as it stands: the old one, or from its ten runs; `None` while some are missing."""
     checksum = now(name)
+    first = load(kept(name, *TEN[0]), checksum)
+    if first and old.get("own") == own(read(name)) and old["shown"] == first["shown"]:
+        return old | {"fingerprint": checksum}
     runs = [load(kept(name, *which), checksum) for which in TEN]
     if None in runs:
         return None
@@ -136,8 +172,11 @@ def page_record(name):
         for (seed, arithmetic), found in zip(TEN, runs, strict=True)
         for error in found["exceptions"]
     ]
-    today = date.today().isoformat()
-    return {"fingerprint": checksum, "date": today, "runs": len(TEN), "claims": rows, "exceptions": raised}
+    checksums = {"fingerprint": checksum, "own": own(read(name)), "shown": runs[0]["shown"]}
+    from attention_course.measure import describe_machine  # here, since PyTorch takes its time
+
+    where = {"machine": describe_machine(), "date": date.today().isoformat()}
+    return checksums | where | {"runs": len(TEN), "claims": rows, "exceptions": raised}
 
 
 def recorded_pages():
@@ -146,19 +185,16 @@ def recorded_pages():
 
 
 def write_record():
-    """Write the record anew: of pages whose ten runs are there, the others as they stood."""
-    from attention_course.measure import describe_machine  # here, since PyTorch takes its time
-
+    """Write the record anew, and return it: of pages whose ten runs are there, the others as they stood."""
     old = recorded_pages()
-    pages = {name: page_record(name) or old.get(name) for name in names()}
+    pages = {name: page_record(name, old.get(name, {})) or old.get(name) for name in names()}
     for name, page in pages.items():
-        if page and page | {"date": ""} == old.get(name, {}) | {"date": ""}:
+        if page and page | MEASURED_ANEW == old.get(name, {}) | MEASURED_ANEW:
             pages[name] = old[name]
-    versions = {package: version(package) for package in ("torch", "numpy")}
-    record = {"machine": describe_machine(), "versions": versions, "pages": {k: v for k, v in pages.items() if v}}
+    record = {"versions": versions(), "pages": {name: page for name, page in pages.items() if page}}
     RECORD.parent.mkdir(parents=True, exist_ok=True)
     RECORD.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return record
+    return record["pages"]
 
 
 def write_for_the_site(folder):
@@ -172,8 +208,21 @@ def write_for_the_site(folder):
     (folder / "odds.json").write_text(json.dumps(valid), encoding="utf-8")
 
 
-def run_missing(missing):
-    """Run what is missing, two at a time, and say how far it is and when it will end."""
+def without_record(chosen, pages):
+    """Which of these notebooks have no record as they stand."""
+    return [name for name in chosen if pages.get(name, {}).get("fingerprint") != now(name)]
+
+
+def run_missing(wanted, chosen):
+    """Of these runs of these notebooks, run what is missing, two at a time, and say how far it is and when it ends."""
+    checksums = {name: now(name) for name in chosen}
+    missing = [
+        (name, *which)
+        for which in wanted
+        for name, checksum in checksums.items()
+        if load(kept(name, *which), checksum) is None
+    ]
+    print(f"== {len(missing)} runs of {len({name for name, _, _ in missing})} notebooks", flush=True)
     cache = get_cache(str(CACHE))
     seconds = {name: expected(name, cache) for name, _, _ in missing}
     in_all, so_far, begun = sum(seconds[name] for name, _, _ in missing), 0, time.time()
@@ -187,17 +236,14 @@ def run_missing(missing):
 
 def main():
     """Run what is missing of the ten runs, write the record, and list what does not hold in all of them."""
-    checksums = {name: now(name) for name in sys.argv[1:] or names()}
-    missing = [
-        (name, *which)
-        for which in TEN
-        for name, checksum in checksums.items()
-        if load(kept(name, *which), checksum) is None
-    ]
-    print(f"== {len(missing)} runs of {len({name for name, _, _ in missing})} notebooks", flush=True)
-    if missing:
-        run_missing(missing)
-    for name, page in write_record()["pages"].items():
+    need_x86()
+    chosen = without_record(sys.argv[1:] or names(), recorded_pages())
+    run_missing(TEN[:1], chosen)
+    run_missing(TEN, without_record(chosen, write_record()))
+    pages = write_record()
+    for name in without_record(chosen, pages):
+        print(f"{path(name)}: changed while it ran, or was cut short. Run `make odds` again.")
+    for name, page in pages.items():
         for claim in page["claims"]:
             if claim["held"] < page["runs"]:
                 print(f"{path(name)}: held in {claim['held']} of {page['runs']} runs: {claim['sentence']}")

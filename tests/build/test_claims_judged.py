@@ -43,6 +43,32 @@ def test_the_odds_of_claims_are_recorded_and_shown(book):
     assert "never at 2</" in book.page("two")
 
 
+def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows(book):
+    shows = """\
+print(Path("../attention_course/other.py").read_text().split("#")[0].strip())
+
+def used():
+    from attention_course.other import other_answer"""
+    module, record = book.folder / "attention_course" / "other.py", book.folder / "benchmarks" / "results" / "odds.json"
+
+    def odds():
+        status, output = book.make("odds", "PAGES=chapters/two")
+        assert status == 0, output
+        return [int(line.split()[1]) for line in output.splitlines() if line.startswith("== ")]
+
+    write_chapter(book.folder, "two", shows, claim("it holds", "True"), extra=SEEDED)
+    assert odds() == [1, 9]
+    before = json.loads(record.read_text())["pages"]["chapters/two"]
+    module.write_text(module.read_text().strip() + "  # in other words\n")
+    assert odds() == [1, 0]
+    after = json.loads(record.read_text())["pages"]["chapters/two"]
+    assert after == before | {"fingerprint": after["fingerprint"]} and after["fingerprint"] != before["fingerprint"]
+    module.write_text("other_answer = 2\n")
+    assert odds() == [1, 9]
+    write_chapter(book.folder, "two", shows, claim("it holds", "not False"), extra=SEEDED)
+    assert odds() == [1, 9]
+
+
 @pytest.mark.parametrize(
     ("claims", "verdicts"),
     [
