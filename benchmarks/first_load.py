@@ -2,10 +2,11 @@
 
 python benchmarks/first_load.py [PAGE ...]        after `make site`; needs Chromium ($CHROMIUM, or on the path)
 
-Slow 4G is 1.6 Mbit/s and 150 ms a request, the processor is throttled fourfold, the cache is empty, and text travels
-compressed, as GitHub Pages sends it. Nothing is pressed. A page that misses a goal is loaded twice more, and the median
-of the three counts. Of the reference, whose pages are made alike, a few are loaded. The server here speaks HTTP/1.1, so
-that at most six requests travel at a time.
+Slow 4G is 1.6 Mbit/s and 150 ms a request, the cache is empty, and text travels compressed, as GitHub Pages sends it. A
+fixed throttling of the processor would make another phone of every machine: here it is slowed to what Chrome's
+developer tools take for a low-tier phone, whatever it is. Nothing is pressed. A page that misses a goal is loaded twice
+more, and the median of the three counts. Of the reference, whose pages are made alike, a few are loaded. The server
+here speaks HTTP/1.1, so that at most six requests travel at a time.
 
 The first picture is the first figure, diagram or explorer of the article that no fold hides, whether it is in view or
 not. Its time is that of the first frame in which it is there as a whole, the image of a figure included, and anything
@@ -42,11 +43,33 @@ sys.path.insert(0, str(ROOT / "tests" / "site"))
 from visits import HEIGHTS, WIDTHS, is_one_of_many, page_names  # noqa: E402
 
 NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
-THROTTLED = 4
+LOW_TIER = 264  # the benchmark index of a Moto G Power of 2022, to which Chrome's developer tools calibrate
 IDLE = 2.0  # seconds in which nothing is asked for and nothing arrives, after the page's own end of loading
 STEP = 0.15  # seconds on each screen while the page is scrolled through
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb"}  # pictures and fonts are so by themselves
 HEAVIEST = 25  # files in the record
+
+# Lighthouse's benchmark index: the mean of how often a second, in tens, a text of 10,000 letters is built letter by
+# letter, and 100,000 integers are copied.
+INDEX = """() => {
+  const perSecond = (work) => {
+    const begun = performance.now();
+    let times = 0;
+    for (; times % 10 || performance.now() < begun + 500; times++) work();
+    return (1000 * times) / (performance.now() - begun);
+  };
+  const source = Array.from({ length: 100_000 }, (_, number) => number);
+  const copied = [...source];
+  let built = "";
+  const build = () => {
+    built = "";
+    for (let letter = 0; letter < 10_000; letter++) built += "a";
+  };
+  const copy = () => {
+    for (let place = 0; place < source.length; place++) copied[place] = source[place];
+  };
+  return (perSecond(build) + perSecond(copy)) / 20;
+}"""
 
 GOALS = {"kilobytes": 500, "picture": 2.0, "shift": 0.05}
 
@@ -151,14 +174,23 @@ class Traffic:
             page.wait_for_timeout(100)
 
 
-def load(browser: Browser, address: str) -> tuple[dict, Counter]:
+def benchmark_index(browser: Browser, rate: float = 1) -> float:
+    """Of this machine, slowed that many times: the median of five."""
+    page = browser.new_page()
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": rate})
+    found = median(page.evaluate(INDEX) for _ in range(5))
+    page.close()
+    return found
+
+
+def load(browser: Browser, address: str, rate: float) -> tuple[dict, Counter]:
     """Load a page once, with an empty cache: what was measured, and the bytes of each file."""
     context = browser.new_context(viewport={"width": WIDTHS["phone"], "height": HEIGHTS["phone"]})
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("Network.enable")
     session.send("Network.emulateNetworkConditions", NETWORK)
-    session.send("Emulation.setCPUThrottlingRate", {"rate": THROTTLED})
+    session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
     page.add_init_script(OBSERVE)
     traffic = Traffic(session)
     page.goto(address, wait_until="load", timeout=120_000)
@@ -186,16 +218,17 @@ def scroll_through(page: Page) -> None:
 
 def misses(measured: dict) -> list[str]:
     """The goals that a page misses."""
-    return [name for name, most in GOALS.items() if (measured[name] or 0) > most]
+    return [name for name, most in GOALS.items() if measured[name] is not None and measured[name] > most]
 
 
-def measure_page(browser: Browser, address: str) -> tuple[dict, Counter]:
+def measure_page(browser: Browser, address: str, rate: float) -> tuple[dict, Counter]:
     """Load a page, and twice more if it misses a goal; then the median counts."""
-    measured, files = load(browser, address)
+    measured, files = load(browser, address, rate)
     if not misses(measured):
         return measured, files
-    runs = [measured, *(load(browser, address)[0] for _ in range(2))]
-    return {name: value and median(run[name] for run in runs) for name, value in measured.items()}, files
+    runs = [measured, *(load(browser, address, rate)[0] for _ in range(2))]
+    seen = {name: [run[name] for run in runs if run[name] is not None] for name in measured}
+    return {name: median(values) if values else None for name, values in seen.items()}, files
 
 
 def print_worst(pages: dict[str, dict]) -> None:
@@ -227,8 +260,12 @@ def main() -> None:
     pages, weights, loads = {}, Counter(), Counter()
     with served() as origin, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        index = benchmark_index(browser)
+        rate = max(1.0, index / LOW_TIER)
+        processor = f"benchmark index {index:.0f}; slowed {rate:.1f} times, {benchmark_index(browser, rate):.0f}"
+        print(f"{processor}; a low-tier phone has {LOW_TIER}", flush=True)
         for name in asked or [name for name in page_names() if not is_one_of_many(name)]:
-            pages[name], files = measure_page(browser, f"{origin}/{name}")
+            pages[name], files = measure_page(browser, f"{origin}/{name}", rate)
             weights.update(files)
             loads.update(files.keys())
             print(name, pages[name], flush=True)
@@ -237,7 +274,7 @@ def main() -> None:
             "browser": f"Chromium {browser.version}, headless, without a GPU",
             "date": date.today().isoformat(),
             "network": "1.6 Mbit/s, 150 ms, HTTP/1.1, gzip, an empty cache",
-            "processor": f"throttled {THROTTLED} times",
+            "processor": processor,
             "window": [WIDTHS["phone"], HEIGHTS["phone"]],
             "goals": GOALS,
             "pages that miss": {name: misses(page) for name, page in pages.items() if misses(page)},
