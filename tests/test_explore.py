@@ -104,7 +104,7 @@ def unpack(scores):
         (r"gold must be boolean of shape \(3, 3\)", lambda: heads(gold={"mentor": torch.eye(3)})),
         (r"gold must name at most two questions", lambda: heads(gold=dict.fromkeys("abc", torch.eye(3) > 0))),
         (r"gold must have different places for a and b", lambda: heads(gold=dict.fromkeys("ab", torch.eye(3) > 0))),
-        (r"mask must be one of", lambda: heads(mask="padding")),
+        (r"mask must be one of none, causal, sliding window, got 'padding'$", lambda: heads(mask="padding")),
         (r"alt must say", lambda: heads(alt="")),
         (r"grid must name one or two sliders", lambda: frames(grid={})),
         (r"grid must name one or two sliders", lambda: frames(grid={"a": [1, 2], "b": [1, 2], "c": [1, 2]})),

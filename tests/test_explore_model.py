@@ -104,9 +104,11 @@ def test_texts_and_vocabularies_that_do_not_fit_are_refused():
     for vocabulary in ("abc", "abca"):
         with pytest.raises(ValueError, match="vocabulary must have 4 different characters, got 3"):
             explore_model(model, vocabulary, "ab", alt="A model.")
-    for texts in (("", ()), ("abcda", ()), ("abe", ()), ("a", ("e",))):
-        with pytest.raises(ValueError, match="text must be 1 to 4 characters of the vocabulary"):
-            explore_model(model, "abcd", texts[0], examples=texts[1], limit=4, alt="A model.")
+    for text in ("", "abcda", "abe"):
+        with pytest.raises(ValueError, match="^text must be 1 to 4 characters of the vocabulary"):
+            explore_model(model, "abcd", text, limit=4, alt="A model.")
+    with pytest.raises(ValueError, match=r"^examples\[1\] must be 1 to 4 characters of the vocabulary, got 'e'"):
+        explore_model(model, "abcd", "a", examples="be", limit=4, alt="A model.")
     with pytest.raises(ValueError, match="limit must be at most 5, got 6"):
         explore_model(make(positions=LearnedPositions(5, 8)), "abcd", "ab", limit=6, alt="A model.")
     for wrong in ("<pad>", "🙂", ""):  # the box would count and cut in another way than the model

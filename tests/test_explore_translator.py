@@ -35,6 +35,8 @@ def test_what_the_browser_is_given():
     assert (data["text"], data["examples"], data["limit"], data["end"]) == ("b< a.", ["a"], 7, ".")
     assert data["vocabulary"] == WORDS and data["words"] == ["a", "b<", "."]
     assert explore_model(model, WORDS, "a", alt="A translator.").values["data"]["words"] == WORDS[1:]
+    twice = explore_model(model, WORDS, "a", alt="A translator.", source_words=["b<", "a", "b<"])
+    assert twice.values["data"]["words"] == ["b<", "a"]
     assert explore_model(make(), WORDS, "a", alt="A translator.").values["data"]["words"] == WORDS
 
 
@@ -90,13 +92,14 @@ def test_words_and_sentences_that_do_not_fit_are_refused():
     ]:
         with pytest.raises(ValueError, match=said):
             explore_model(model, vocabulary, "a", alt="A translator.")
-    for texts in (("", ()), ("a a a .", ()), ("a e", ()), ("a", ("<pad>",)), ("c&d", ())):
-        with pytest.raises(ValueError, match="text must be 1 to 3 words that may be typed"):
-            explore_model(
-                model, WORDS, texts[0], examples=texts[1], limit=3, alt="A translator.", source_words=["a", "."]
-            )
-    for words in (["a", "e"], ["a", "<pad>"]):
-        with pytest.raises(ValueError, match="source_words must be in vocabulary"):
+    options = {"limit": 3, "alt": "A translator.", "source_words": ["a", "."]}
+    for text in ("", "a a a .", "a e", "c&d"):
+        with pytest.raises(ValueError, match="^text must be 1 to 3 words that may be typed"):
+            explore_model(model, WORDS, text, **options)
+    with pytest.raises(ValueError, match=r"^examples\[1\] must be 1 to 3 words that may be typed, got '<pad>'"):
+        explore_model(model, WORDS, "a", examples=["a", "<pad>"], **options)
+    for words, wrong in ((["a", "e"], "e"), (["a", "a", "e"], "e"), (["a", "<pad>"], "<pad>")):
+        with pytest.raises(ValueError, match=f"source_words must be in vocabulary, and no padding, got {{'{wrong}'}}"):
             explore_model(model, WORDS, "a", alt="A translator.", source_words=words)
 
 
@@ -106,6 +109,13 @@ def test_probabilities_are_told_in_words(tmp_path):
     shares |= {1e-8: "0.000001%", 1e-13: "less than 0.000001%"}
     told = in_node(f"{list(shares)}.map(tellRate)", VIEWS / "live" / "omissions.js", tmp_path)
     assert told == list(shares.values())
+
+
+def test_what_has_hardly_any_weight_is_not_told_as_seen(tmp_path):
+    """Below a half of a hundredth; the largest is always told."""
+    rows = [[0.3, 0.004, 0.0051, 0.691], [0, 0, 1], [0.001, 0.002]]
+    told = in_node(f"{rows}.map((row) => mostSeen(row, 3))", VIEWS / "live" / "numbers.js", tmp_path)
+    assert told == [[3, 0, 2], [2], [1]]
 
 
 def test_what_is_not_zero_is_not_told_as_zero(tmp_path):

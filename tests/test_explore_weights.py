@@ -318,6 +318,22 @@ def test_what_is_too_large_is_cut_and_says_so():
         assert data_of(explore(random_weights(*shape)))["models"][0]["note"] == note
 
 
+def test_scores_that_are_cut_keep_the_mask_where_it_was():
+    """Of 200 keys the last of four queries sees the last, which is not drawn; weights are those among the rest."""
+    scores = torch.zeros(4, 200)
+    scores[:, 127] = 20  # each query would look at the last key that is drawn
+    drawn = {}
+    for mask in ("none", "causal", "sliding window"):
+        explorer = explore_attention(scores, range(4), keys=range(200), mask=mask, alt="Four ask.")
+        data = data_of(explorer)
+        assert data["models"][0]["note"] == "only the first 128 of 200 keys; weights are those among these keys alone"
+        assert (data["cut"], data["offset"], len(data["keys"])) == (True, 196, 128)
+        drawn[mask] = [path["d"] for path in BeautifulSoup(explorer.first_state, "html.parser").find_all("path")]
+    assert drawn["none"] == drawn["causal"] != [] and drawn["sliding window"] == []
+    data = data_of(explore_attention(torch.zeros(2, 3), "ab", keys="cde", alt="Two ask."))
+    assert (data["cut"], data["offset"]) == (False, 1)
+
+
 @pytest.mark.parametrize("spread", [1, 3, 6])
 def test_a_page_with_twelve_times_twelve_maps_stays_below_a_megabyte_and_a_half(spread):
     assert len(explore(random_weights(12, 12, 64, 64, spread=spread))._repr_html_()) < 1_500_000

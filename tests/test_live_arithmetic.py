@@ -6,7 +6,7 @@ import torch
 from model_runs import runner
 
 from attention_course import float16_weights
-from attention_course.attention import DotProductAttention
+from attention_course.attention import DotProductAttention, MultiHeadAttention
 from attention_course.explore.model import explore_model
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention, rotate
@@ -18,14 +18,18 @@ MEANS = torch.randn(N_LAYERS, N_HEADS, 24 // N_HEADS, generator=torch.Generator(
 
 
 def make_model(kind: str) -> CausalLanguageModel:
-    """A small model with weights as unequal as trained ones, of one of three kinds."""
+    """A small model with weights as unequal as trained ones, of one of four kinds."""
     torch.manual_seed(0)
     options = {
         "rotary": {"attention": RotaryAttention()},
         "learned": {"positions": LearnedPositions(LIMIT, 24)},
         "grouped": {"attention": RotaryAttention(base=100.0), "n_kv_heads": 2},
+        "without biases": {"attention": RotaryAttention()},
     }[kind]
     model = CausalLanguageModel(len(VOCABULARY), 24, N_HEADS, N_LAYERS, **options)
+    if kind == "without biases":
+        for block in model.blocks:
+            block.attention = MultiHeadAttention(24, N_HEADS, bias=False, attention=RotaryAttention())
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
@@ -163,7 +167,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["rotary", "learned", "grouped"])
+@pytest.mark.parametrize("kind", ["rotary", "learned", "grouped", "without biases"])
 def test_every_intermediate_is_pytorchs(run_in_node, kind):
     """On random texts of 1 to the limit's characters, changed in every way."""
     model = make_model(kind)

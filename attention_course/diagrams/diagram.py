@@ -28,6 +28,7 @@ MIDDLE = 0.35 * TEXT  # from a line's middle to where its letters stand
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
 INK = 'fill="currentColor"'
 DASHES = ' stroke-dasharray="5 4"'
+EXACT = 1e-6  # by how much a whole number may be missed: what 32 bits make of it
 STRONGEST = 0.8  # of a cell's colour: a number in the page's ink can still be read on it
 
 Point = tuple[float, float]
@@ -189,11 +190,14 @@ class Diagram:
             The area of the grid.
 
         Raises:
-            ValueError: If the values are not one row or a matrix, the name is taken, or labels do not fit.
+            ValueError: If the values are not one row or a matrix of finite numbers, the name is taken, or labels do not
+                fit.
         """
         table = np.atleast_2d(as_array(values)).astype(float)
         if table.ndim != 2:
             raise ValueError(f"values must have shape (rows, columns) or (columns,), got {table.shape}")
+        if not np.isfinite(table).all():
+            raise ValueError(f"values must be finite, got {(~np.isfinite(table)).sum()} that are not in {name!r}")
         if name in self.tensors:
             raise ValueError(f"name must be new in this diagram, got {name!r} again")
         for what, labels, size in (("rows", rows, table.shape[0]), ("columns", columns, table.shape[1])):
@@ -268,9 +272,13 @@ def _cell(x: float, y: float, width: float, height: float, number: float, larges
 
 
 def _decimals(number: float) -> str:
-    """Two decimals, without the zero before the point, and with a true minus sign; whole numbers have none."""
+    """Two decimals, without the zero before the point, and with a true minus sign; whole numbers have none.
+
+    A number that is only rounded to a whole one, such as 0.9993, keeps its decimals.
+    """
+    whole = math.isclose(number, round(number), rel_tol=EXACT, abs_tol=EXACT)
     number = round(number, 2) + 0.0  # without the sign of minus zero
-    text = f"{number:.0f}" if number == int(number) else f"{number:.2f}"
+    text = f"{number:.0f}" if whole else f"{number:.2f}"
     return re.sub(r"^(-?)0\.", r"\1.", text).replace("-", "\N{MINUS SIGN}")
 
 

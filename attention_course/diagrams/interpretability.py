@@ -22,6 +22,7 @@ def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: S
     """
     table = np.stack([as_array(row) for row in scores.values()]).astype(float)
     gold = as_array(gold)
+    largest = table.max(1, keepdims=True)
     highest = table.argsort(1)[:, ::-1][:, : gold.sum()]  # as many words as decide
     found = gold[highest].sum(1)
     deciding = " and ".join(word for word, decides in zip(words, gold, strict=True) if decides)
@@ -37,7 +38,7 @@ def methods(scores: Mapping[str, Sequence[float]], words: Sequence[str], gold: S
     grid = picture.tensor(
         LEFT,
         top,
-        table / table.max(1, keepdims=True),
+        table / np.where(largest, largest, 1),
         name="scores",
         cell=(CELL, 26),
         rows=list(scores),

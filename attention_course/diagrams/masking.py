@@ -126,7 +126,8 @@ def reaches(maps: Mapping[str, Tensor]) -> Diagram:
     )
     for number, (name, influence) in enumerate(maps.items()):
         x, top = 26 + (number % 2) * 240, 240 * (number // 2)
-        share = (influence / influence.amax(1, keepdim=True)).sqrt()  # the root lifts what is weak
+        largest = influence.amax(1, keepdim=True)
+        share = (influence / largest.where(largest > 0, 1)).sqrt()  # the root lifts what is weak
         signed = share.tril() - share.triu(1)
         picture.text(x + 96, top + 11, name, anchor="middle", bold=True)
         picture.tensor(x, top + 26, signed, name=name, cell=cell, largest=1)

@@ -44,13 +44,15 @@ def scaled_dot_product(
     products = key @ query
     n_keys = len(key)
     top, bottom = 116, 116 + n_keys * HIGH
-    picture = Diagram(
-        f'A soft lookup. The query of "{query_name}" has two numbers, and so have the key and the value of each of '
-        f"{', '.join(key_names)}. Each key is compared with the query: scores {_list(products)}. Divided by the "
-        f"square root of 2 they are {_list(products / 2**0.5)}, and the softmax makes them weights: "
-        f"{_list(weights[0])}. The values, blended with these weights, are the output: {_list(output[0])}.",
-        height=bottom + 92,
+    story = (
+        f'The query of "{query_name}" has two numbers, and so have the key and the value of each of '
+        f"{', '.join(key_names)}.",
+        f"Each key is compared with the query: scores {_list(products)}.",
+        f"Divided by the square root of 2 they are {_list(products / 2**0.5)}.",
+        f"The softmax makes them weights: {_list(weights[0])}.",
+        f"The values, blended with these weights, are the output: {_list(output[0])}.",
     )
+    picture = Diagram(f"A soft lookup. {' '.join(story[: step + 1])}", height=bottom + 92)
     asked = picture.tensor(
         50,
         42,

@@ -21,6 +21,8 @@ from attention_course.explore.options import (
 from attention_course.explore.packing import pack_scores, pack_weights, tokens_to_keep
 
 PALE = 20  # keys from which on weights that are alike, 1/20 each, can hardly be told from 0
+LATER_SCORES = "weights are those among these keys alone"
+LATER_WEIGHTS = "what a row gives to later keys is not shown"
 WEAK = 0.2  # the largest weight of most rows below which the maps look blank
 
 
@@ -52,7 +54,7 @@ def explore_attention(
     `output.attentions` of the models of `transformers`. Tensors on any device, in any dtype, arrays, or nested lists.
     The first of four axes is read as layers, the first of three as heads: of a batch give one text, `weights[0]`.
     Where there are more than 12 x 12 maps of 64 x 64 tokens, or more than 128 tokens, only the first tokens are drawn,
-    and the explorer says how many; weights are cut and not divided anew.
+    and the explorer says how many; weights are cut and not divided anew, and those of scores are among the keys drawn.
 
     Args:
         scores: Raw scores, before the softmax and without a mask.
@@ -86,12 +88,14 @@ def explore_attention(
     check_length(length, n_keys)
     check_temperature(temperature)
     masks = tuple(name for name in MASKS if name != "padding" or length is not None)
-    start = check_mask(mask or "none", masks)
+    start = check_mask(mask or "none", masks, " (padding needs a length)" if mask == "padding" else "")
     start_layer, start_head = check_choice("layer", layer, layers), check_choice("head", head, heads)
 
     most = tokens_to_keep(given.shape)
     cut = _describe_cut(most, n_queries, n_keys)
-    note = f"{cut}; what a row gives to later keys is not shown" if weights is not None and most < n_keys else cut
+    allowed = who_may(masks[start], n_queries, n_keys, length)[:most, :most]
+    offset, is_cut = n_keys - n_queries, most < n_keys
+    note = f"{cut}; {LATER_SCORES if weights is None else LATER_WEIGHTS}" if is_cut else cut
     given, queries, keys = given[:, :, :most, :most], queries[:most], keys[:most]
     gold = None if gold is None else gold[:most, :most]
     n_queries, n_keys = given.shape[2:]
@@ -118,6 +122,8 @@ def explore_attention(
         "queries": queries,
         "keys": keys,
         "masks": list(masks),
+        "cut": is_cut,
+        "offset": offset,
         "length": None if length is None else min(length, n_keys),
         "window": WINDOW,
         "models": [{"layers": layers, "heads": heads, "numbers": numbers, "note": note}],
@@ -129,7 +135,7 @@ def explore_attention(
     shown = given[start_layer - 1 :][:1] if start_layer else given
     shown = shown[:, start_head - 1 :][:, :1] if start_head else shown
     if weights is None:
-        shown = make_weights(shown, who_may(masks[start], n_queries, n_keys, data["length"]), temperature)
+        shown = make_weights(shown, allowed, temperature)
     first = draw_layers(shown, queries, keys, gold, alt, start_layer, start_head, faint)
     return Explorer("attention", values, controls, f"<p>{note}</p>{first}" if note else first, alt)
 

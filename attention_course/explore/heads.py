@@ -62,6 +62,8 @@ def explore_heads(
         "queries": queries,
         "keys": keys,
         "masks": list(masks),
+        "cut": False,
+        "offset": n_keys - n_queries,
         "length": None,
         "window": WINDOW,
         "models": [

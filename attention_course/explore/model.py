@@ -11,7 +11,7 @@ from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.controls import temperature_steps
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.text_picture import draw_text, tell_looks
-from attention_course.explore.translator import explore_translator
+from attention_course.explore.translator import explore_translator, name_texts
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention
 
@@ -80,9 +80,9 @@ def explore_model(
         _describe(one, vocabulary, limit, found, masked=one is model)
         for one, found in zip(offered, measured or [None] * len(offered), strict=True)
     ]
-    for one in (text, *examples):
+    for name, one in name_texts(text, examples):
         if not 0 < len(one) <= limit or set(one) - set(vocabulary):
-            raise ValueError(f"text must be 1 to {limit} characters of the vocabulary, got {one!r}")
+            raise ValueError(f"{name} must be 1 to {limit} characters of the vocabulary, got {one!r}")
     last = models[0]["sizes"]["blocks"]
     block, number = head or (last, 0)
     if head is not None and not (1 <= block <= last and 1 <= number <= models[0]["sizes"]["heads"]):

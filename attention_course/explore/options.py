@@ -37,10 +37,9 @@ def check_gold(gold, shape: tuple[int, int]) -> np.ndarray | None:
     return gold
 
 
-def check_mask(mask: str, masks: Sequence[str]) -> int:
-    """Its position among those that are offered."""
+def check_mask(mask: str, masks: Sequence[str], hint: str = "") -> int:
+    """Its position among those that are offered; `hint` says why one is not."""
     if mask not in masks:
-        hint = " (padding needs a length)" if mask == "padding" else ""
         raise ValueError(f"mask must be one of {', '.join(masks)}, got {mask!r}{hint}")
     return masks.index(mask)
 

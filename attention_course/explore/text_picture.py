@@ -55,6 +55,8 @@ def tell_looks(text: str, row: Sequence[float], block: int, head: int) -> str:
     best = sorted(range(len(text)), key=lambda key: -row[key])[:MOST_TOLD]
     called = [f"“{names[key]}” ({last - key}\u00a0back)" if key < last else "itself" for key in best]
     told = [
-        f"{name}\u00a0{round(100 * row[key])}%" for name, key in zip(called, best, strict=True) if row[key] >= LEAST
+        f"{name}\u00a0{round(100 * row[key])}%"
+        for name, key in zip(called, best, strict=True)
+        if row[key] >= LEAST or key == best[0]
     ]
     return f"{place} “{names[-1]}” looks at {', '.join(told)}."

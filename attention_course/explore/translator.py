@@ -27,14 +27,15 @@ def explore_translator(
     """The part of `explore_model` that is for translators, with the same arguments and errors."""
     _check_parts(model)
     _check_vocabulary(model, vocabulary, end)
-    words = [word for word in source_words or vocabulary if word in vocabulary and vocabulary.index(word) != model.pad]
-    if source_words is not None and len(words) < len(set(source_words)):
-        raise ValueError(f"source_words must be in vocabulary, and no padding, got {set(source_words) - set(words)}")
-    for one in (text, *examples):
+    known = [word for index, word in enumerate(vocabulary) if index != model.pad]
+    words = list(dict.fromkeys(source_words or known))
+    if wrong := set(words) - set(known):
+        raise ValueError(f"source_words must be in vocabulary, and no padding, got {wrong}")
+    for name, one in name_texts(text, examples):
         split = split_words(one, end)
         if not 0 < len(split) <= limit or set(split) - set(words):
             unknown = sorted(set(split) - set(words))
-            raise ValueError(f"text must be 1 to {limit} words that may be typed, got {one!r}, unknown: {unknown}")
+            raise ValueError(f"{name} must be 1 to {limit} words that may be typed, got {one!r}, unknown: {unknown}")
     packed = float16_weights.pack_matrices(dict(model.named_parameters()))  # one that is shared comes once
     layer = model.encoder.blocks[0].attention
     data = {
@@ -63,6 +64,11 @@ def explore_translator(
 def split_words(text: str, end: str) -> list[str]:
     """A sentence's words; the one that ends it may follow another without a space."""
     return text.replace(end, f" {end} ").split()
+
+
+def name_texts(text: str, examples: Sequence[str]) -> list[tuple[str, str]]:
+    """All texts that an explorer offers, each after the argument that it came as."""
+    return [("text", text), *((f"examples[{index}]", one) for index, one in enumerate(examples))]
 
 
 def _check_parts(model: EncoderDecoder) -> None:

@@ -13,6 +13,8 @@ export type AttentionData = {
   masks: Mask[];
   gold: Grid<boolean> | null;
   frames?: { note: string; dashed: Grid<boolean> }; // where there are two kinds of gold
+  cut: boolean; // whether there are keys that are not shown
+  offset: number; // how many more keys than queries there are, before any were cut
   length: number; // of the keys that are no padding, where that mask is offered
   window: number;
   query: number; // whose weights are written out at first

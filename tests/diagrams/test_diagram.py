@@ -38,8 +38,14 @@ def test_the_sign_is_not_said_by_colour_alone(picture):
 
 
 def test_written_numbers_have_two_decimals_and_a_true_minus(picture):
-    picture.tensor(0, 0, [0.256, -0.5, 1.0, -12.0, 10.25, -0.001], name="scores", numbers=True)
+    picture.tensor(0, 0, [0.256, -0.5, 1.0, -12.0, 10.25, -0.0], name="scores", numbers=True)
     assert texts(picture) == [".26", "−.50", "1", "−12", "10.25", "0"]
+
+
+def test_a_number_that_is_rounded_to_a_whole_one_keeps_its_decimals(picture):
+    """What is left of a softmax is no 0, and the rest no 1, unless 32 bits hardly tell them apart."""
+    picture.tensor(0, 0, [0.9993, 0.0003, -0.001, 1.9999, 1 - 1e-7, 1e-7, -1e-9], name="scores", numbers=True)
+    assert texts(picture) == ["1.00", ".00", ".00", "2.00", "1", "0", "0"]
 
 
 def test_labels_stand_beside_their_rows_and_over_their_columns(picture):
@@ -100,6 +106,9 @@ def test_what_cannot_be_drawn_is_refused(picture):
         Diagram("A picture.", height=10, width=600)
     with pytest.raises(ValueError, match=r"values must have shape .* got \(1, 2, 3\)"):
         picture.tensor(0, 0, torch.zeros(1, 2, 3), name="scores")
+    for strange in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="values must be finite, got 2 that are not in 'scores'"):
+            picture.tensor(0, 0, [strange, 1.0, strange], name="scores")
     with pytest.raises(ValueError, match="rows must have 2 labels or none, got 1"):
         picture.tensor(0, 0, torch.zeros(2, 3), name="scores", rows=["the"])
     picture.tensor(0, 0, torch.zeros(2, 3), name="scores")

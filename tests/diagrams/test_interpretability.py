@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reading import drawn, texts
+from reading import drawn, strengths, texts
 
 from attention_course import diagrams, recorded
 
@@ -15,6 +15,12 @@ def test_each_row_is_a_methods_scores_in_shares_of_its_largest():
     assert written.count("2 of 2") == 1 and written.count("1 of 2") == 1
     assert "crown and ship" in picture.alt and "weights 2, gradient 1" in picture.alt
     assert picture.svg.count("course-frame") == 2
+
+
+def test_a_method_that_scores_nothing_has_an_empty_row():
+    picture = diagrams.methods({"weights": [0.5, 1.0], "gradient": [0.0, 0.0]}, ["pen", "ship"], [False, True])
+    assert drawn(picture)["scores"].tolist() == [[0.5, 1], [0, 0]]
+    assert strengths(picture, "scores")[2:].tolist() == [0, 0]
 
 
 def test_shares_are_drawn_by_their_median_and_written_with_the_extremes():

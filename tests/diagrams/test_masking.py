@@ -69,6 +69,9 @@ def test_influence_of_the_future_is_negative():
     share = (influence / influence.amax(1, keepdim=True)).sqrt().double()
     assert torch.allclose(cells.tril(), share.tril(), atol=1e-3)
     assert torch.allclose(cells.triu(1), -share.triu(1), atol=1e-3) and (cells.triu(1) < 0).any()
+    influence[2] = 0  # a prediction that reacts to nothing
+    cells = drawn(diagrams.reaches(dict.fromkeys("abcd", influence)))["a"]
+    assert not cells[2].any() and same(cells[1], torch.tensor(drawn(picture)["a"][1]))
 
 
 def test_a_row_of_nan_is_said_and_not_drawn():

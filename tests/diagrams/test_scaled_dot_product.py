@@ -44,6 +44,13 @@ def test_each_step_shows_one_thing_more(step, last):
     assert len(outlines) == len(names) - names.index(last) - 1  # room for the things to come
 
 
+def test_the_words_tell_no_more_than_the_step_shows():
+    told = ("has two numbers", "compared with the query: scores", "square root", "softmax", "are the output")
+    for step in range(5):
+        alt = diagrams.scaled_dot_product(QUERY[0], KEY, VALUE, **NAMES, step=step).alt
+        assert [words in alt for words in told] == [place <= step for place in range(5)]
+
+
 def test_the_matrices_are_those_of_both_lookups():
     tables = drawn(diagrams.attention_matrices(QUERY, KEY, VALUE, query_names="ab", key_names="cde"))
     scores = QUERY @ KEY.T / 2**0.5

@@ -126,6 +126,19 @@ def test_maps_whose_names_do_not_fit_stand_without(show):
     assert abs(boxes[0]["height"] - boxes[0]["width"]) < 1
 
 
+def test_the_legend_names_what_is_drawn(show):
+    """In the small cells of a grid there are no frames, and in the smallest no strokes either."""
+    scores = torch.zeros(2, 8, 40, 40)
+    gold = torch.eye(40) > 0
+    explorer = Mounted(show(explore_attention(scores, gold=gold, mask="causal", alt="Small maps."), width="phone"))
+    legend = explorer.view.locator(".course-explorer-legend > span").last
+    assert explorer.view.locator("canvas").first.bounding_box()["width"] < 3 * 40
+    assert legend.inner_text() == ""
+    explorer.control("layer").select_option(label="1")
+    explorer.control("head").select_option(label="head 1")
+    assert legend.inner_text() == "frames: gold · strokes: masked"
+
+
 def test_frames_follow_two_sliders(show):
     """Every corner of the grid is a picture of its own, and the state says which."""
     explorer = Mounted(show(explore_frames(draw_bars, {"height": [1, 2, 3], "width": [1.5, 2.5]}, alt="Two bars.")))
@@ -228,7 +241,9 @@ def test_play_runs_to_the_end_and_pauses(show):
     assert explorer.state["frame"] == 1
     button.click()
     page.wait_for_function("document.querySelector('.course-explorer-view').explorer.state.frame === 2")
-    explorer.view.get_by_text("Play").wait_for()
+    assert button.inner_text() == "Play"
+    page.wait_for_timeout(900)
+    assert explorer.state["frame"] == 2  # it does not begin again
     assert explorer.output("height") == "3"
 
 

@@ -47,3 +47,31 @@ def test_a_query_that_may_attend_to_nothing_says_so(show):
     assert explorer.weights.tolist() == [[[0, 0], [1, 0], [0.5, 0.5]]]
     assert explorer.row() == [0, 0]
     explorer.page.get_by_text("“x” may attend to nothing: every weight is 0.").wait_for()
+
+
+def test_a_query_that_attends_to_keys_that_were_cut_says_so(show):
+    """It may attend to something, but not to what is drawn."""
+    weights = torch.zeros(2, 200)
+    weights[:, 150] = 1
+    explorer = Mounted(show(explore_attention(weights=weights, tokens="xy", keys=range(200), alt="Far.")))
+    explorer.page.get_by_text("“x” attends to no key that is shown.").wait_for()
+
+
+def test_a_mask_stays_where_it_was_when_keys_are_cut(show):
+    """The last of four queries sees the last of 200 keys, of which 128 are drawn."""
+    scores = torch.randn(4, 200, generator=torch.Generator().manual_seed(1))
+    explorer = Mounted(show(explore_attention(scores, "wxyz", keys=range(200), alt="Random.")))
+    plain = scores[:, :128].double().softmax(-1)
+    for mask, expected in (("causal", plain), ("sliding window", torch.zeros(4, 128))):
+        explorer.control("mask").select_option(label=mask)
+        np.testing.assert_allclose(explorer.weights, expected[None], rtol=0, atol=1e-6)
+    assert "weights are those among these keys alone" in explorer.view.locator(".course-explorer-legend").inner_text()
+
+
+def test_a_token_that_occurs_twice_is_told_with_its_place(show):
+    """As a query and as a key; what occurs once needs none."""
+    scores = torch.tensor([[0.0, 0.0, 9.0]]).expand(3, 3).log()
+    explorer = Mounted(show(explore_attention(weights=scores.exp() / 9, tokens="aba", alt="Twice.")))
+    explorer.page.get_by_text("“a” (1) attends to “a” (3) 1.000").wait_for()
+    explorer.view.locator(".course-explorer-queries button").nth(1).focus()
+    explorer.page.get_by_text("“b” attends to “a” (3) 1.000").wait_for()

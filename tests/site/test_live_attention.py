@@ -64,6 +64,20 @@ def test_the_text_is_tinted_by_the_weights_of_the_chosen_head(open_model, weight
     assert page.errors == []
 
 
+def test_what_has_no_weight_is_not_told(open_model):
+    """Of one head, of the maps for who cannot see them, and of what the model would say next."""
+    page, live = open_model()
+    page.locator(TINTS).first.click()  # which sees only itself
+    live.wait_for(selected=0)
+    maps = live.view.locator("figure canvas")
+    said = maps.evaluate_all("all => all.map((one) => one.ariaLabel.split(': ')[1])")
+    assert said == ["“R” (character 1) looks at “R” (character 1) 1.00."] * 4
+    page.get_by_role("radio", name="head 1").check()
+    assert maps.locator("xpath=../../following-sibling::p").inner_text() == said[0]
+    page.locator(TINTS).nth(4).click()
+    assert page.locator(".course-live-follow .course-live-says").last.inner_text() == "“n”\u00a0100%"
+
+
 def test_a_head_that_is_off_is_told(open_model):
     page, live = open_model()
     page.get_by_role("radio", name="head 2").check()

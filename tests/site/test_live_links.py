@@ -178,6 +178,17 @@ def test_a_picture_is_saved(open_model, from_folder, scheme, tmp_path):
     assert page.errors == []
 
 
+def test_a_wide_map_is_made_smaller_in_the_picture(open_model):
+    """A page of its own may be wider than the picture."""
+    page, live = open_model()
+    page.get_by_role("radio", name="head 1").check()
+    assert page.locator(".course-live figure canvas").evaluate("canvas => canvas.clientWidth") > 645
+    page.evaluate(DRAWN)
+    with page.expect_download():
+        page.get_by_role("button", name="Save as picture").click()
+    assert [right for words, right, _ in page.evaluate("window.drawn") if words == "map"][-1] == pytest.approx(660)
+
+
 def test_a_link_leads_to_one_of_two_models(show, trained):
     """The other stays as the page begins, and an address says which only where it is not the first."""
     model, vocabulary = trained

@@ -1,11 +1,15 @@
 """How the live translator writes: word by word, to the end, and with another word put in."""
 
+import copy
+
 import numpy as np
 import pytest
 import torch
 from live_translators import LIMIT, TEXT, Live, encode, is_focused, make, run
+from playwright.sync_api import expect
 
 from attention_course.encoder_decoder import EncoderDecoder
+from attention_course.explore import explore_model
 from attention_course.tasks.translation import VOCABULARY
 
 
@@ -40,6 +44,41 @@ def test_a_chosen_word_shows_where_the_model_looked(open_translator, model):
         page.get_by_role("button", name="Write one word").click()
         live.wait_for(writing=False, selected=count - 1)
     assert lines.count() == 2 + 2  # the chosen word's, to each of two words, and one from each other
+
+
+# Keeps the lines of the picture, which is drawn twice.
+LINES = """() => {
+  const { lineTo } = CanvasRenderingContext2D.prototype;
+  window.lines = [];
+  CanvasRenderingContext2D.prototype.lineTo = function (...to) {
+    if (!this.canvas.isConnected) window.lines.push(this.lineWidth);
+    lineTo.apply(this, to);
+  };
+}"""
+
+
+def test_what_has_no_weight_is_neither_drawn_nor_told(show, model):
+    """Where each head looks at one word alone: on the page, in words, and in the picture."""
+    sharp = copy.deepcopy(model)
+    with torch.no_grad():
+        sharp.decoder.blocks[1].cross_attention.query_proj.weight *= 60
+    page = show(make(sharp))
+    live = Live(page)
+    page.get_by_role("radio", name="head 1").check()
+    row = run(sharp, encode(TEXT), live.state["written"])[1][1, 0]
+    place = int(row.max(-1).values.argmax())
+    seen = int(row[place].argmax())
+    assert row[place, seen] > 0.999
+    page.wait_for_timeout(1000)
+    live.written.nth(place).click()
+    live.wait_for(selected=place)
+    assert page.locator(".course-live-rows line").count() == 1
+    word, read = VOCABULARY[live.state["written"][place]], VOCABULARY[encode(TEXT)[seen]]
+    expect(live.said).to_contain_text(f"For “{word}” the model looked at “{read}” 1.00.")
+    page.evaluate(LINES)
+    with page.expect_download():
+        page.get_by_role("button", name="Save as picture").click()
+    assert page.evaluate("window.lines") == pytest.approx([6, 6], abs=0.01)
 
 
 def test_writing_and_taking_back(open_translator, model):
@@ -106,6 +145,16 @@ def test_another_word_changes_what_follows(open_translator, model):
     page.get_by_role("button", name="Take all back").click()
     page.get_by_role("button", name="Write all").click()
     live.wait_for(written=full, forced=[], writing=False)
+
+
+def test_a_word_with_a_capital_can_be_found(show, model):
+    words = [word.capitalize() for word in VOCABULARY]
+    page = show(explore_model(model, words, "The Cat.", alt="A translator.", limit=LIMIT))
+    Live(page)
+    items = page.locator(".course-live-instead button:visible span")
+    for typed in ("vach", "VACH"):
+        page.get_by_label("find a word").fill(typed)
+        assert sorted(items.all_inner_texts()) == ["Vache", "Vaches"]
 
 
 def test_a_word_can_be_found(open_translator):

@@ -93,8 +93,10 @@ def test_numbers_are_sorted_as_they_are_typed(page, sorter):
         inputs.nth(1).fill(wrong)
         assert explorer.state["numbers"] == typed
         assert inputs.nth(1).get_attribute("aria-invalid") == "true"
+        explorer.press("temperature", "ArrowRight")
         assert "from 0 to 49" in explorer.view.locator(".course-sorter-said").inner_text()
     inputs.nth(1).fill("0")
+    assert "It writes" in explorer.view.locator(".course-sorter-said").inner_text()
     assert explorer.state["numbers"] == [31, 0, 15, 9, 26, 40]
     assert page.errors == []
 

@@ -4,14 +4,14 @@
 // the maps on show, layer by layer; `state`: temperature, layer and head (1, 2, ... or "all"), heads, mask, gold, query;
 // and `picture()`, a canvas with what the reader may save.
 
-/** @import { AttentionValues, Render, Row } from "../types" */
+/** @import { AttentionData, AttentionValues, Render, Row } from "../types" */
 /** @import { One } from "./parts/attend.js" */
 
 import { makeAttend, whoMay } from "./parts/attend.js";
 import { make } from "./parts/dom.js";
 import { clamp, makeLines, number } from "./parts/lines.js";
 import { readColours, showFaint } from "./parts/maps.js";
-import { makePanels, nameOf } from "./parts/panels.js";
+import { FRAMED, makePanels, nameOf, STRUCK } from "./parts/panels.js";
 import { drawPicture } from "./parts/picture.js";
 import { save } from "./parts/save.js";
 import { watchSurroundings } from "./parts/surroundings.js";
@@ -19,14 +19,22 @@ import { watchSurroundings } from "./parts/surroundings.js";
 const LOWEST = 0.05;
 const HIGHEST = 10;
 
+// A label, and its place where another is the same.
+/** @type {(labels: string[], i: number) => string} */
+const quote = (labels, i) => {
+  const isOnly = labels.indexOf(labels[i]) === labels.lastIndexOf(labels[i]);
+  return isOnly ? `“${labels[i]}”` : `“${labels[i]}” (${i + 1})`;
+};
+
 // The sentence for a screen reader, and for whoever prefers one: where the selected query looks.
-/** @type {(label: string, row: Row<number>, keys: string[]) => string} */
-const describe = (label, row, keys) => {
-  const best = row.map((weight, key) => ({ weight, token: keys[key] })).filter(({ weight }) => weight >= 0.0005);
+/** @type {(data: AttentionData, query: number, row: Row<number>) => string} */
+const describe = ({ queries, keys, cut }, query, row) => {
+  const best = row.map((weight, key) => ({ weight, key })).filter(({ weight }) => weight >= 0.0005);
   best.sort((a, b) => b.weight - a.weight);
-  if (!best.length) return `“${label}” may attend to nothing: every weight is 0.`;
-  const told = best.slice(0, 3).map(({ weight, token }) => `“${token}” ${number(weight)}`);
-  return `“${label}” attends to ${told.join(", ")}`;
+  const label = quote(queries, query);
+  if (!best.length) return `${label} ${cut ? "attends to no key that is shown" : "may attend to nothing: every weight is 0"}.`;
+  const told = best.slice(0, 3).map(({ weight, key }) => `${quote(keys, key)} ${number(weight)}`);
+  return `${label} attends to ${told.join(", ")}`;
 };
 
 /** @type {Render<AttentionValues>} */
@@ -105,7 +113,10 @@ const render = ({ model, el }) => {
     const lit = grid ? null : active;
     maps.draw(weights, sight, lit);
     if (!grid) lines.draw(weights[active], query, allowed[query], gold?.[query], colours);
-    notes.textContent = [current.note, model.get("faint") && "middle: 0.25", gold && (data.frames?.note ?? "frames: gold"), mask !== "none" && "strokes: masked"].filter(Boolean).join(" · ");
+    const { cell } = maps.panels()[0].at;
+    const framed = gold && (!grid || cell > FRAMED); // beside a map that is no grid, the numbers are framed too
+    const struck = mask !== "none" && cell > STRUCK;
+    notes.textContent = [current.note, model.get("faint") && "middle: 0.25", framed && (data.frames?.note ?? "frames: gold"), struck && "strokes: masked"].filter(Boolean).join(" · ");
     tell(ones, grid, weights);
 
     const numbered = (/** @type {"layer" | "head"} */ name) => (new Set(ones.map((one) => one[name])).size === 1 ? ones[0][name] + 1 : "all");
@@ -120,7 +131,7 @@ const render = ({ model, el }) => {
     const which = ones.length > 1 ? `${nameOf(data, ones[active])}: ` : "";
     const told = grid
       ? `${layers} layers, from top to bottom, with ${ones.length / layers} heads each. In each map rows are queries and columns are keys. Choose a map, or a layer and a head, to see it large.`
-      : which.charAt(0).toUpperCase() + which.slice(1) + describe(data.queries[query], weights[active][query], data.keys);
+      : which.charAt(0).toUpperCase() + which.slice(1) + describe(data, query, weights[active][query]);
     sentence = setTimeout(() => (said.textContent = told), 200);
   };
 

@@ -78,7 +78,7 @@ const render = ({ model, el }) => {
     if (timer) return pause();
     if (still()) return next();
     timer = setInterval(advance, 700);
-    return next();
+    return advance();
   });
   // Fetched when the first one changes, so that none makes the reader wait.
   const preload = () => {

@@ -153,9 +153,10 @@ const render = ({ model, el }) => {
       });
     });
     const misses = right.filter((number, i) => number !== written[i]).length;
-    said.textContent = misses
+    const told = misses
       ? `It writes ${list(written)}: ${misses} of ${numbers.length} wrong. Right is ${list(right)}.`
       : `It writes ${list(written)}: sorted.`;
+    if (!head.querySelector("[aria-invalid=true]")) said.textContent = told; // else what is wrong there stays
     root.explorer = { run, weights: [steps.map((step) => step.weights)], state: { temperature, numbers, written } };
   };
 

@@ -4,14 +4,15 @@
 import { make } from "../parts/dom.js";
 import { visible } from "./characters.js";
 import { softmax } from "./layers.js";
+import { mostSeen } from "./numbers.js";
 
 const TOLD = 3;
 
 /** @type {(data: ModelData, logits: Float32Array, show?: (character: string) => string) => string} */
 export const tell = (data, logits, show = visible) => {
-  const shares = softmax(logits);
-  const best = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a]).slice(0, TOLD);
-  return best.map((symbol) => `“${show(data.vocabulary[symbol])}”\u00a0${Math.round(100 * shares[symbol])}%`).join(", ");
+  const shares = Array.from(softmax(logits));
+  const told = mostSeen(shares, TOLD).map((symbol) => `“${show(data.vocabulary[symbol])}”\u00a0${Math.round(100 * shares[symbol])}%`);
+  return told.join(", ");
 };
 
 /** @type {(parent: Element, data: ModelData) => (sight: Sight, selected: number) => void} */

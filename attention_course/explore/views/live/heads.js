@@ -4,7 +4,7 @@
 import { make } from "../parts/dom.js";
 import { drawCells, drawDiagonal, drawForbidden, drawGrid, drawLabels, measureMap, penOf, readColours, resize } from "../parts/maps.js";
 import { listShown, weightsOf } from "./chooser.js";
-import { strongest } from "./numbers.js";
+import { mostSeen } from "./numbers.js";
 
 const FEW = 12; // rows: those of many small maps can be labelled too
 
@@ -79,6 +79,6 @@ export const makeHeads = (parent, sizes, select, chosen) => {
 
 /** @type {(queries: string[], keys: string[], row: number[], selected: number, unit: string) => string} */
 const describe = (queries, keys, row, selected, unit) => {
-  const told = strongest(row, 3).map((key) => `“${keys[key]}” (${unit} ${key + 1}) ${row[key].toFixed(2)}`);
+  const told = mostSeen(row, 3).map((key) => `“${keys[key]}” (${unit} ${key + 1}) ${row[key].toFixed(2)}`);
   return `“${queries[selected]}” (${unit} ${selected + 1}) looks at ${told.join(", ")}.`;
 };

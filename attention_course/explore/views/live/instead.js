@@ -33,7 +33,7 @@ export const makeInstead = (parent, { vocabulary }, force) => {
   const restart = moveInRows(list);
   const fill = () => {
     const part = find.value.trim().toLowerCase();
-    order = Array.from(shares.keys()).filter((symbol) => vocabulary[symbol].includes(part));
+    order = Array.from(shares.keys()).filter((symbol) => vocabulary[symbol].toLowerCase().includes(part));
     order.sort((a, b) => shares[b] - shares[a] || a - b);
     items.forEach(({ button, word, share }, place) => {
       const symbol = order[place];

@@ -2,8 +2,8 @@
 
 /** @import { Matrix32 } from "../../types" */
 
-// Each token times the rows of the weight, plus the bias.
-/** @type {(tokens: Float32Array, weight: Matrix32, bias: Matrix32) => Float32Array} */
+// Each token times the rows of the weight, plus the bias, if there is one.
+/** @type {(tokens: Float32Array, weight: Matrix32, bias?: Matrix32) => Float32Array} */
 export const linear = (tokens, { rows, columns, values }, bias) => {
   const count = tokens.length / columns;
   const output = new Float32Array(count * rows);
@@ -11,7 +11,7 @@ export const linear = (tokens, { rows, columns, values }, bias) => {
     const from = token * columns;
     for (let row = 0; row < rows; row++) {
       const at = row * columns;
-      let sum = bias.values[row];
+      let sum = bias?.values[row] ?? 0;
       for (let i = 0; i < columns; i++) sum += tokens[from + i] * values[at + i];
       output[token * rows + row] = sum;
     }

@@ -3,10 +3,9 @@
 /** @import { Looks } from "../../types" */
 /** @import { Place, Sizes } from "./chooser.js" */
 import { listShown } from "./chooser.js";
-import { strongest } from "./numbers.js";
+import { mostSeen } from "./numbers.js";
 
 const MOST_TOLD = 3;
-const LEAST = 0.005; // what would be told as 0%
 
 // The chosen query's weight on each key; of several heads the mean.
 /** @type {(looks: Looks, shown: Place[], query: number) => number[]} */
@@ -32,9 +31,7 @@ const tellKey = (name, back) => {
 export const tellLooks = (looks, sizes, chosen, query, names) => {
   const shown = listShown(sizes, chosen);
   const row = meanRow(looks, shown, query);
-  const told = strongest(row, MOST_TOLD)
-    .filter((key) => row[key] >= LEAST)
-    .map((key) => `${tellKey(names[key], query - key)}\u00a0${Math.round(100 * row[key])}%`);
+  const told = mostSeen(row, MOST_TOLD).map((key) => `${tellKey(names[key], query - key)}\u00a0${Math.round(100 * row[key])}%`);
   const off = shown.length === 1 && looks.isOff(shown[0].block, shown[0].head);
   return `${tellPlace(chosen, off)} “${names[query]}” looks at ${told.join(", ")}.`;
 };

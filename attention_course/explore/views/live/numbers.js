@@ -9,4 +9,10 @@ export const whole = (text, low, high) => Math.min(high, Math.max(low, Math.floo
 /** @type {(row: number[], count: number) => number[]} */
 export const strongest = (row, count) => Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, count);
 
+const FAINT = 0.005; // what would be told as 0.00 or 0%
+
+// The same, without what is as good as nothing; the largest stays.
+/** @type {typeof strongest} */
+export const mostSeen = (row, count) => strongest(row, count).filter((place, i) => !i || row[place] >= FAINT);
+
 export const range = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);

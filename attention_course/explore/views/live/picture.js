@@ -58,7 +58,9 @@ const drawMaps = ({ pen, y, write }, root) => {
   for (const figure of root.querySelectorAll("figure")) {
     if (figure.closest("details:not([open])")) continue;
     const map = /** @type {HTMLCanvasElement} */ (figure.querySelector("canvas"));
-    const [width, height] = [parseFloat(map.style.width), parseFloat(map.style.height)];
+    const wide = parseFloat(map.style.width);
+    const scale = Math.min(1, (WIDTH - 2 * MARGIN) / wide);
+    const [width, height] = [scale * wide, scale * parseFloat(map.style.height)];
     const room = Math.max(width, 130) + MARGIN;
     if (x > MARGIN && x + room > WIDTH) [x, y] = [MARGIN, below];
     write(figure.innerText.trim(), x, y + LINE / 2);

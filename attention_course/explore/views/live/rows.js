@@ -3,7 +3,7 @@
 /** @import { TranslationSight, TranslatorData } from "../../types" */
 import { make } from "../parts/dom.js";
 import { moveInRows } from "./lists.js";
-import { strongest } from "./numbers.js";
+import { mostSeen, strongest } from "./numbers.js";
 import { rewrite } from "./rewrite.js";
 
 export const STRONGEST = 3; // lines from the chosen word; each other word has one
@@ -79,7 +79,7 @@ export const makeRows = (parent, data, select) => {
       const [best] = strongest(row, 1);
       connect(words[best], buttons[i], row[best], false);
     });
-    for (const place of strongest(looks[selected], STRONGEST)) {
+    for (const place of mostSeen(looks[selected], STRONGEST)) {
       connect(words[place], buttons[selected], looks[selected][place], true);
     }
   };

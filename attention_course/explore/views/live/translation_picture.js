@@ -4,7 +4,7 @@
 /** @import { Paper } from "./picture.js" */
 import { tellShare } from "./instead.js";
 import { softmax } from "./layers.js";
-import { strongest } from "./numbers.js";
+import { mostSeen, strongest } from "./numbers.js";
 import { tellOut, tellRates } from "./omissions.js";
 import { drawPicture, LINE, MARGIN, SHOWN, WIDTH } from "./picture.js";
 import { STRONGEST } from "./rows.js";
@@ -39,7 +39,7 @@ export const drawTranslation = (root, data, sight, looks, { selected, forced }) 
     paper.y += BETWEEN;
     const below = place(paper, words);
     const to = below[selected];
-    for (const key of strongest(row, STRONGEST)) {
+    for (const key of mostSeen(row, STRONGEST)) {
       const from = above[key];
       [pen.strokeStyle, pen.lineWidth, pen.globalAlpha] = [colours.line, 1 + 5 * row[key], 0.35 + 0.65 * row[key]];
       pen.beginPath();

@@ -9,7 +9,7 @@ import { enable, makeButton } from "./controls.js";
 import { makeHeads } from "./heads.js";
 import { makeHost } from "./host.js";
 import { makeInstead } from "./instead.js";
-import { strongest } from "./numbers.js";
+import { mostSeen } from "./numbers.js";
 import { makeOmissions, tellOut, tellRates } from "./omissions.js";
 import { makeRows } from "./rows.js";
 import { makeSentence } from "./sentence.js";
@@ -86,7 +86,7 @@ export const start = (view, data, weights, linked) => {
   const say = () => {
     if (!sight || writing) return;
     const word = data.vocabulary[written[selected]] ?? "the next word";
-    const told = strongest(looks[selected], 3).map(
+    const told = mostSeen(looks[selected], 3).map(
       (place) => `“${data.vocabulary[source[place]]}” ${looks[selected][place].toFixed(2)}`,
     );
     const now = [

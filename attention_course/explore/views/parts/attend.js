@@ -25,7 +25,7 @@ const unpack = ({ bytes, dtype }) => {
 /** @type {(data: AttentionData) => Record<Mask, (query: number, key: number) => boolean>} */
 const rules = (data) => {
   /** @type {(query: number, key: number) => number} */
-  const distance = (query, key) => query + data.keys.length - data.queries.length - key;
+  const distance = (query, key) => query + data.offset - key;
   return {
     none: () => true,
     causal: (query, key) => distance(query, key) >= 0,

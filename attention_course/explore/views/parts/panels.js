@@ -35,6 +35,9 @@ const drawGold = (pen, at, gold, dashed, colours) => {
   frames(colours.gold, wide, [side / 4, side / 4]);
 };
 
+// In cells as small as these nothing is framed, or struck out.
+export const [FRAMED, STRUCK] = [6, 3];
+
 const pixels = document.createElement("canvas");
 
 // One map, with the chosen query's row framed; in a grid of small ones, where none is chosen, the map itself.
@@ -42,9 +45,9 @@ const pixels = document.createElement("canvas");
 export const drawMap = (pen, data, at, weights, { allowed, gold, query, colours }, lit) => {
   if (at.labelled) drawLabels(pen, data, at, colours, lit === null ? -1 : query);
   drawCells(pen, at, weights, colours.ramp, pixels);
-  if (at.cell > 6) drawGrid(pen, at, colours);
-  if (at.cell > 3) drawForbidden(pen, at, allowed, colours);
-  if (gold && at.cell > 6) drawGold(pen, at, gold, data.frames?.dashed, colours);
+  if (at.cell > FRAMED) drawGrid(pen, at, colours);
+  if (at.cell > STRUCK) drawForbidden(pen, at, allowed, colours);
+  if (gold && at.cell > FRAMED) drawGold(pen, at, gold, data.frames?.dashed, colours);
   [pen.strokeStyle, pen.lineWidth] = lit === null ? [colours.quiet, 1] : [colours.ink, lit ? 2 : 1];
   const [row, height] = lit === null ? [0, at.bottom - at.top] : [query * at.cell, at.cell];
   pen.strokeRect(at.left, at.top + row, at.right - at.left, height);
