@@ -7,6 +7,7 @@ follow its text, hidden, in the order of the marks.
 import re
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 from docutils import nodes
@@ -135,16 +136,28 @@ def mark_terms(app, doctree, docname):
         mark_text(text, terms, seen)
 
 
+def drop_link(link):
+    """Take a link out of an entry: a last sentence that says nothing else is cut, and in another one its words stay."""
+    parent, place = link.parent, link.parent.index(link)
+    before, behind = parent[place - 1].astext() if place else "", parent[place + 1 :]
+    if before.endswith("See ") and "".join(part.astext() for part in behind) in ("", "."):
+        parent[place - 1 :] = [nodes.Text(before.removesuffix("See "))]
+    else:
+        link.replace_self(link.children)
+
+
 def point_links(app, entry, pagename):
-    """Have the links of an entry lead from a page, and cut the sentence that would lead to the page itself."""
-    here = app.builder.get_target_uri(pagename)
+    """Have the links of an entry lead from a page, and drop those that would lead to the page itself."""
+    here, glossary = app.builder.get_target_uri(pagename), app.builder.get_target_uri(GLOSSARY)
     for link in list(entry.findall(nodes.reference)):
-        link["refuri"] = relative_uri(here, link["refuri"])
-        if not link["refuri"]:
-            sentence = link.parent
-            index = sentence.index(link)
-            before = nodes.Text(sentence[index - 1].removesuffix("See "))
-            sentence[index - 1 : index + 2] = [before]
+        page, mark, part = link.get("refuri", f"#{link.get('refid')}").partition("#")
+        if urlsplit(page).scheme:
+            continue
+        address = f"{relative_uri(here, page or glossary)}{mark}{part}"
+        if address:
+            link["refuri"] = address
+        else:
+            drop_link(link)
 
 
 def make_entry(app, name, explanation, pagename):

@@ -1,14 +1,19 @@
 """Words of the glossary: marked where a chapter first uses them, and explained there, in a real browser."""
 
 import json
+import sys
 
 import pytest
 from bare_page import bare_page
 from bs4 import BeautifulSoup
+from docutils import nodes
 from playwright.sync_api import expect
 from serving import serving
 from small_book import build, make_book
-from visits import MARK_KINDS_OF_TEXT, WIDTHS, run_axe
+from visits import MARK_KINDS_OF_TEXT, ROOT, WIDTHS, run_axe
+
+sys.path.insert(0, str(ROOT / "_ext"))
+from course_site.terms import drop_link  # noqa: E402
 
 BUDGET = 5_000  # bytes of script and style, uncompressed
 
@@ -16,7 +21,7 @@ GLOSSARY = """\
 # Glossary
 
 cross-attention
-: Attention whose queries come from elsewhere. See [the other page](chapters/other.md).
+: Attention whose queries come [from elsewhere](https://example.org/a#b). See [the other page](chapters/other.md).
 
 gradient
 : For each parameter, how fast the loss grows. See [this page](chapters/first.md).
@@ -31,16 +36,21 @@ memory
 : What an encoder made. See [the other page](chapters/other.md).
 
 query
-: What a position looks for. See [the other page](chapters/other.md).
+: What a position looks for. See [the other page](chapters/other.md#a-part).
 
 recurrent
 : Again and again. See [the other page](chapters/other.md).
 
 recurrent network
-: A network that reads one symbol after the other. See [the other page](chapters/other.md).
+: A network that reads one symbol after the other. See [the other page](chapters/other.md) and [symbols](#symbols).
 
 softmax
-: Positive weights that sum to 1: $p_i = e^{s_i}$. See [the other page](chapters/other.md).
+: Positive weights that sum to 1: $p_i = e^{s_i}$. See [this page](chapters/first.md) and
+  [the other page](chapters/other.md).
+
+## Symbols
+
+None.
 """
 
 FIRST = """\
@@ -116,7 +126,9 @@ def book(tmp_path_factory):
     """A built book with a glossary and two chapters."""
     book = make_book(tmp_path_factory.mktemp("terms"))
     lines = "\n\n".join(f"{number} is the number of this line." for number in range(40))
-    write_chapters(book, {"first": FIRST.format(lines=lines), "other": "# Another page\n\nWithout a word."})
+    write_chapters(
+        book, {"first": FIRST.format(lines=lines), "other": "# Another page\n\nWithout a word.\n\n## A part\n"}
+    )
     (book / "_terms.yml").write_text(EXCEPTIONS)
     result = build(book)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -202,9 +214,34 @@ def test_entries_follow_in_the_order_of_the_marks(book):
     entries = soup_of(book, "chapters/first").select(".course-terms .course-entry")
     names = [entry.select_one(".course-entry-term").get_text() for entry in entries]
     assert names == ["query", "cross-attention", "recurrent network", "softmax", "gradient"]
-    assert [[link["href"] for link in entry("a")] for entry in entries] == [["other.html"]] * 4 + [[]]
+    assert [[link["href"] for link in entry("a")] for entry in entries] == [
+        ["other.html#a-part"],
+        ["https://example.org/a#b", "other.html"],
+        ["other.html", "../glossary.html#symbols"],
+        ["other.html"],
+        [],
+    ]
     assert entries[3].select_one(".katex-html")
+    assert " ".join(entries[3]("p")[-1].get_text().split()).endswith(". See this page and the other page.")
     assert entries[4]("p")[-1].get_text().strip() == "For each parameter, how fast the loss grows."
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "left"),
+    [
+        ("A score. See ", ".", "A score. "),
+        ("A score. See ", "", "A score. "),
+        ("A score. See ", " and more.", "A score. See this page and more."),
+        ("A score. Also ", ".", "A score. Also this page."),
+        ("", " has it.", "this page has it."),
+    ],
+)
+def test_an_entry_without_a_link_is_whole_sentences(before, behind, left):
+    """The sentence is cut where it says nothing else."""
+    link = nodes.reference("", "this page")
+    entry = nodes.paragraph("", "", *(nodes.Text(text) for text in (before,) if text), link, nodes.Text(behind))
+    drop_link(link)
+    assert entry.astext() == left
 
 
 def test_entries_are_not_searched(book):
