@@ -2,12 +2,14 @@
 
 from .published import is_published
 
+GITHUB = "https://github.com/"
+
 
 def colab_address(repository_url, branch, docname):
-    """Where Colab opens a page's notebook, or None while the repository URL is the placeholder."""
-    if not is_published(repository_url):
+    """Where Colab opens a page's notebook; None while the repository URL is the placeholder, and where it cannot."""
+    if not is_published(repository_url) or not repository_url.startswith(GITHUB):
         return None
-    path = repository_url.removeprefix("https://github.com/").strip("/")
+    path = repository_url.removeprefix(GITHUB).strip("/")
     return f"https://colab.research.google.com/github/{path}/blob/{branch}/{docname}.ipynb"
 
 
@@ -16,15 +18,15 @@ def page_buttons(repository_url, branch, docname, is_notebook, download):
 
     While the repository URL is the placeholder, a link to it would be dead and is left out.
     """
-    published = is_published(repository_url)
     buttons = []
-    if is_notebook and published:
-        url = colab_address(repository_url, branch, docname)
-        buttons.append({"text": "Open in Colab", "url": url, "icon": "fa-solid fa-rocket"})
+    colab = colab_address(repository_url, branch, docname)
+    if is_notebook and colab:
+        buttons.append({"text": "Open in Colab", "url": colab, "icon": "fa-solid fa-rocket"})
     if is_notebook:
         buttons.append({"text": "Download notebook", "url": download, "icon": "fa-solid fa-download", "download": True})
-    if published:
-        buttons.append({"text": "Repository", "url": repository_url, "icon": "fa-brands fa-github"})
+    if is_published(repository_url):
+        icon = "fa-brands fa-github" if repository_url.startswith(GITHUB) else "fa-solid fa-code-branch"
+        buttons.append({"text": "Repository", "url": repository_url, "icon": icon})
     return buttons
 
 

@@ -13,7 +13,7 @@ PICTURE = 500  # where a picture begins
 COVER = "chapters/multi_head"  # its picture stands for the course
 INK, QUIET = "#1d2329", "#59616a"  # the page's own, in light
 TITLE, TEXT, FOOT = 46, 36, 24  # sizes of letters
-SENTENCE = re.compile(r".*?[.?!](?=\s|$)")
+SENTENCE = re.compile(r".*?(?<! al)[.?!](?=\s|$)")  # it does not end behind "et al."
 SIZE = re.compile(r' width="[^"]*" height="[^"]*"')
 
 
@@ -105,14 +105,18 @@ def tags_of(app, page, title, question):
     return tags
 
 
+def write_tags(tags):
+    """Tags in HTML, each on a line."""
+    kinds = {name: "property" if name.startswith("og:") else "name" for name in tags}
+    return "".join(f'\n    <meta {kinds[name]}="{name}" content="{escape(str(tags[name]))}" />' for name in tags)
+
+
 def add_card(app, pagename, templatename, context, doctree):
     """Give a page its tags and, where it has one of its own, its card."""
     if doctree is None:
         return
     title, question = app.env.titles[pagename].astext(), describe(doctree)
-    for name, value in tags_of(app, pagename, title, question).items():
-        kind = "property" if name.startswith("og:") else "name"
-        context["metatags"] += f'\n    <meta {kind}="{name}" content="{escape(str(value))}" />'
+    context["metatags"] += write_tags(tags_of(app, pagename, title, question))
     if app.config.html_baseurl and card_of(app, pagename) == pagename:
         picture = picture_of(app, COVER if pagename == app.config.root_doc else pagename)
         svg = draw(title, question, app.config.html_title, picture)

@@ -5,10 +5,8 @@ writes that down before the book is built, of the pages that are as they were wh
 """
 
 import json
-import platform
 import re
 from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 
@@ -88,10 +86,13 @@ def with_other_odds(app, env, added, changed, removed):
 
 
 def when_and_with_what(env, page):
-    """When a page was run, and on which versions."""
+    """When a page was run, and on which versions: the run's own, of PyTorch where the page says it."""
     ran = datetime.fromtimestamp(env.nb_metadata[page]["exec_data"]["mtime"], UTC)
-    versions = f"Python {platform.python_version()} and PyTorch {version('torch')}"
-    return f"Checked on {ran.day} {ran:%B %Y} with {versions}."
+    data = env.metadata[page]
+    versions = [f"Python {data['language_info']['version']}"]
+    if data["ran_with"]:
+        versions.append(data["ran_with"].partition(" on ")[0])
+    return f"Checked on {ran.day} {ran:%B %Y} with {' and '.join(versions)}."
 
 
 def list_of(app, page):

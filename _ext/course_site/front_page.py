@@ -1,4 +1,4 @@
-"""The front page: once the course is published, its link to a notebook leads into Colab, and says so."""
+"""The front page: its title stands alone, and once the course is on GitHub, its link to a notebook leads into Colab."""
 
 from docutils import nodes
 
@@ -18,6 +18,12 @@ def open_in_colab(app, doctree, docname):
             link.append(nodes.Text(" in Colab"))
 
 
+def choose_template(app, pagename, templatename, context, doctree):
+    """Have the page written with the template that does not say the course's name behind its title."""
+    return "front_page.html" if pagename == app.config.root_doc else None
+
+
 def setup(app):
-    """Connect to the pages when their links are known."""
+    """Connect to the pages when their links are known, and to their writing."""
     app.connect("doctree-resolved", open_in_colab)
+    app.connect("html-page-context", choose_template)

@@ -29,6 +29,7 @@ ICONS = {
         "chevron-down",
         "circle-half-stroke",
         "code",
+        "code-branch",
         "download",
         "list",
         "magnifying-glass",

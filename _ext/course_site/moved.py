@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from html import escape
 from pathlib import Path
 
 import yaml
@@ -13,14 +14,16 @@ LIST = "_moved.yml"
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
-<title>This page has moved</title>
-<meta name="robots" content="noindex">
-<link rel="canonical" href="{address}">
+<title>{title}</title>
+{head}
 <script>location.replace({parts}[location.hash] ?? {script} + location.hash)</script>
 <meta http-equiv="refresh" content="0; url={address}">
-<p>This page has moved <a href="{address}">here</a>.</p>
+<p>{text}</p>
 </html>
 """
+HEAD = """\
+<meta name="robots" content="noindex">
+<link rel="canonical" href="{address}">"""
 
 
 def read_moves(folder):
@@ -52,24 +55,55 @@ def is_there(app, place):
     return any(part in node["ids"] for node in app.env.get_doctree(page).findall(nodes.Element))
 
 
-def validate(app, old, new):
-    """Raise ValueError for a move from what is still there, or to what is not."""
-    if is_there(app, old) or not is_there(app, new):
-        raise ValueError(f"{LIST} must lead from a place that is gone to one that is there, got {old}: {new}")
+def validate(app, moves):
+    """Raise ValueError for a move that leads nobody on.
+
+    Args:
+        app: Sphinx.
+        moves: Old and new places.
+
+    Raises:
+        ValueError: For a move from what is still there or to what is not, and for one of a part whose page is gone and
+            leads nowhere itself.
+    """
+    for old, new in moves.items():
+        if is_there(app, old) or not is_there(app, new):
+            raise ValueError(f"{LIST} must lead from a place that is gone to one that is there, got {old}: {new}")
+        page = split(old)[0]
+        if page not in moves and not is_there(app, page):
+            raise ValueError(f"{LIST} must also say where {page} leads, which is gone, got {old}: {new}")
+
+
+def page_that_leads_on(address, title, head, text, parts):
+    """A page that sends its reader elsewhere, with and without scripts.
+
+    Args:
+        address: Where it leads to.
+        title: Its title.
+        head: What stands in its head besides, as HTML.
+        text: What is read where a browser stays on it, as HTML.
+        parts: Where its parts lead that lead elsewhere, `{"#part": address}`.
+    """
+    addresses = {"address": address, "script": json.dumps(address), "parts": json.dumps(parts)}
+    return PAGE.format(title=escape(title), head=head, text=text, **addresses)
 
 
 def lead_on(app, exception):
     """Write a page at the old address of each page that is gone."""
     if exception:
         return
-    parts = parts_of(app)
-    for old, new in read_moves(app.srcdir).items():
-        validate(app, old, new)
+    moves, parts = read_moves(app.srcdir), parts_of(app)
+    validate(app, moves)
+    for old, new in moves.items():
         if "#" in old:
             continue
         address = app.builder.get_relative_uri(old, new)
-        page = PAGE.format(address=address, script=json.dumps(address), parts=json.dumps(parts.get(old, {})))
-        Path(app.outdir, f"{old}.html").write_text(page, encoding="utf-8")
+        text = f'This page has moved <a href="{address}">here</a>.'
+        head = HEAD.format(address=address)
+        page = page_that_leads_on(address, "This page has moved", head, text, parts.get(old, {}))
+        file = Path(app.outdir, f"{old}.html")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page, encoding="utf-8")
 
 
 def write_script(app):
@@ -85,8 +119,16 @@ def load_script(app, pagename, templatename, context, doctree):
         app.add_js_file("moved.js", defer="defer", **{"data-parts": json.dumps(parts)})
 
 
+def with_other_parts(app, env):
+    """The pages whose parts that moved are others than in the last build: what they tell the script is in them."""
+    parts, last = dict(parts_of(app)), getattr(env, "course_moved", {})
+    env.course_moved = parts
+    return [page for page in env.found_docs if parts.get(page) != last.get(page)]
+
+
 def setup(app):
     """Connect to the beginning and the end of a build, and to the writing of pages."""
     app.connect("builder-inited", write_script)
+    app.connect("env-updated", with_other_parts)
     app.connect("html-page-context", load_script)
     app.connect("build-finished", lead_on)

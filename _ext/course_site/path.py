@@ -1,5 +1,7 @@
 """Next and Previous keep to the path: from lesson to lesson. Further pages lie beside it, and lead back to it."""
 
+from html import escape
+
 OPTIONAL = '<p class="course-optional">Optional</p>'
 
 
@@ -12,10 +14,10 @@ def lessons_of(env):
 
 
 def link(app, origin, page):
-    """What a template needs of a neighbour; `None` where there is none."""
+    """What a template needs of a neighbour, its title as HTML; `None` where there is none."""
     if page is None:
         return None
-    return {"link": app.builder.get_relative_uri(origin, page), "title": app.env.titles[page].astext()}
+    return {"link": app.builder.get_relative_uri(origin, page), "title": escape(app.env.titles[page].astext())}
 
 
 def keep_to_the_path(app, pagename, templatename, context, doctree):

@@ -88,8 +88,8 @@ def choice(question, answer):
     items_of(question, "options")
     mix(question)
     options = [text_of(item) for item in items_of(question, "options")]
-    if len(set(options)) < 2:
-        raise MalformedCheckError("needs two different options or more")
+    if len(set(options)) < max(2, len(options)):
+        raise MalformedCheckError("needs different options, two or more")
     right = opening(answer[0])
     if right not in options:
         raise MalformedCheckError(f"has an answer whose bold beginning is none of the options: {right!r}")

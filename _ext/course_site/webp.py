@@ -10,10 +10,12 @@ EFFORT = 4  # of 6: the last two save another 3% and take twice as long
 
 def convert(file):
     """Write a picture's WebP beside it, unless it is there: its name is a checksum of what is seen."""
-    written = file.with_suffix(".webp")
+    written, part = file.with_suffix(".webp"), file.with_suffix(".part")
     if not written.exists():
+        # Under another name until it is whole: a build that is interrupted would leave it empty for good.
         with Image.open(file) as picture:
-            picture.save(written, lossless=True, exact=True, method=EFFORT)
+            picture.save(part, format="WEBP", lossless=True, exact=True, method=EFFORT)
+        part.replace(written)
     return written
 
 

@@ -64,7 +64,9 @@ def make_published_book(folder: Path) -> Path:
         name="chapters/multi_head",
     )
     Image.new("RGB", (40, 20), "red").save(book / "dot.png")
-    (book / "chapters" / "further.md").write_text("# Further\n\nNo question. No answer.\n\n![A dot](../dot.png)\n")
+    (book / "chapters" / "further.md").write_text(
+        "# Further\n\nNo question (Nobody et al. 2020). No answer.\n\n![A dot](../dot.png)\n"
+    )
     (book / "glossary.md").write_text("# Glossary\n\nzebra\n: An animal.\n")
     result = build(book)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -3,12 +3,18 @@
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from small_book import build, make_book, write_notebook
+from visits import ROOT
+
+sys.path.insert(0, str(ROOT / "_ext"))
+from course_site.buttons import colab_address, page_buttons  # noqa: E402
+from course_site.icons import ICONS  # noqa: E402
 
 PLACEHOLDER = "https://github.com/your-organisation/course"
 
@@ -80,10 +86,22 @@ def test_buttons_lead_to_the_published_repository(published):
     }
 
 
+def test_a_repository_elsewhere_has_its_button_and_none_for_colab():
+    """Colab opens notebooks of GitHub alone; nor does the button bear GitHub's sign."""
+    url = "https://example.org/someone/course"
+    buttons = page_buttons(url, "main", "page", is_notebook=True, download="page.ipynb")
+    assert [button["text"] for button in buttons] == ["Download notebook", "Repository"]
+    assert buttons[1]["url"] == url
+    assert buttons[1]["icon"].removeprefix("fa-solid fa-") in ICONS["fa-solid-900"]
+    assert colab_address(url, "main", "page") is None
+
+
 def test_before_publication_nothing_names_an_address(unpublished):
     """What needs one is left out; a page says what it is all the same."""
     page, site = first_page(unpublished), unpublished / "_build" / "html"
-    assert page.select("link[rel=canonical], meta[property='og:url'], meta[property='og:image']") == []
+    addresses = "link[rel=canonical], meta[property='og:url'], meta[property='og:image']"
+    assert page.select(addresses) == []
+    assert BeautifulSoup((site / "index.html").read_text(), "html.parser").select(addresses) == []
     assert page.select_one("meta[property='og:title']")["content"] == "A page"
     assert page.select_one("meta[name=description]")["content"] == "Before a link in a sentence."
     assert (site / "robots.txt").read_text() == "User-agent: *\nDisallow:\n"

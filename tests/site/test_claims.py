@@ -2,15 +2,20 @@
 
 import json
 import platform
+import sys
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
-import torch
 from bs4 import BeautifulSoup
 from serving import BOOK, serving
 from small_book import build, make_book, write_notebook
 from visits import ROOT, run_axe
 
+sys.path.insert(0, str(ROOT / "_ext"))
+from course_site.claims import when_and_with_what  # noqa: E402
+
+VERSIONS = "PyTorch 0.9 on 4 CPU cores, seed 0"  # none that could be installed here
 CELL = """\
 from attention_course import claim
 
@@ -31,7 +36,7 @@ def make(folder):
     (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters:\n- file: claims\n- file: other\n")
     write_notebook(book, "print('nothing claimed')")
     (book / "page.ipynb").rename(book / "other.ipynb")
-    write_notebook(book, CELL, "claim('four is more than three', 4 > 3)")
+    write_notebook(book, f"print({VERSIONS!r})", CELL, "claim('four is more than three', 4 > 3)")
     return book
 
 
@@ -110,9 +115,15 @@ def test_odds_stand_beside_claims_and_follow_their_record(tmp_path):
 def test_the_list_says_when_and_with_what_claims_were_checked(book):
     said = html(book, "claims").select_one("section > section > p").get_text()
     now = datetime.now(UTC)
-    assert said == (
-        f"Checked on {now.day} {now:%B %Y} with Python {platform.python_version()} and PyTorch {torch.__version__}."
-    )
+    assert said == f"Checked on {now.day} {now:%B %Y} with Python {platform.python_version()} and PyTorch 0.9."
+
+
+@pytest.mark.parametrize(("ran_with", "and_with"), [(VERSIONS, " and PyTorch 0.9"), (None, "")])
+def test_the_versions_are_those_of_the_run(ran_with, and_with):
+    """Not those of the machine that builds the site."""
+    data = {"language_info": {"version": "3.9.1"}, "ran_with": ran_with}
+    env = SimpleNamespace(nb_metadata={"page": {"exec_data": {"mtime": 0}}}, metadata={"page": data})
+    assert when_and_with_what(env, "page") == f"Checked on 1 January 1970 with Python 3.9.1{and_with}."
 
 
 def test_the_list_follows_a_page_that_changes(tmp_path):

@@ -16,6 +16,7 @@ MOVES = """\
 chapters/before: chapters/after
 chapters/gone: page
 chapters/gone#part: chapters/after#a-place
+a_folder/that/is_gone: page
 page#part: chapters/after#a-place
 """
 
@@ -75,6 +76,23 @@ def test_a_page_that_is_gone_may_send_its_parts_elsewhere(address, browser):
         page.wait_for_url("**/page.html#another-part")
 
 
+def test_a_page_in_a_folder_that_is_gone_leads_on(address, browser):
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(address("a_folder/that/is_gone"))
+        page.wait_for_url("**/html/page.html")
+
+
+def test_a_page_that_stands_follows_the_list(book, address, browser):
+    """Its own text is as it was."""
+    (book / "_moved.yml").write_text("chapters/after#left: page\n")
+    assert build(book).returncode == 0
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(f"{address('chapters/after')}#left")
+        page.wait_for_url("**/html/page.html#")
+
+
 def test_a_move_to_nowhere_fails_the_build(book, address):
     move = "chapters/before: chapters/nowhere"
     (book / "_moved.yml").write_text(f"{move}\n")
@@ -90,15 +108,24 @@ def test_a_move_to_nowhere_fails_the_build(book, address):
         ("chapters/after", "page"),
         ("page#part", "chapters/after#nowhere"),
         ("chapters/after#a-place", "page"),
+        ("chapters/before#part", "page"),
     ],
 )
 def test_a_move_to_nowhere_or_from_a_place_that_stands_is_refused(old, new):
     pages = {"page": [], "chapters/after": [nodes.section(ids=["a-place"])]}
     doctrees = {page: nodes.section("", *sections) for page, sections in pages.items()}
     app = SimpleNamespace(env=SimpleNamespace(found_docs=pages.keys(), get_doctree=doctrees.get))
-    validate(app, "chapters/before", "chapters/after#a-place")
+    validate(app, {"chapters/before": "chapters/after#a-place"})
     with pytest.raises(ValueError, match=f"got {old}: {new}"):
-        validate(app, old, new)
+        validate(app, {old: new})
+
+
+def test_a_part_of_a_page_that_is_gone_needs_a_move_of_the_page():
+    """No page would be written that leads it on."""
+    app = SimpleNamespace(env=SimpleNamespace(found_docs={"page"}))
+    validate(app, {"gone#part": "page", "gone": "page"})
+    with pytest.raises(ValueError, match="must also say where gone leads"):
+        validate(app, {"gone#part": "page"})
 
 
 def test_no_old_address_is_a_page_again():

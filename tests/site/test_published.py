@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from PIL import Image
 from published_book import SITE, make_published_book
 from serving import BOOK, PagesHandler, serving
+from small_book import build
 from visits import HEIGHTS, ROOT, TWO_MODES, WIDTHS, run_axe
 
 
@@ -50,7 +51,7 @@ def test_a_lesson_is_shared_with_its_question_and_a_card_of_its_own(published_si
     ("name", "said", "card"),
     [
         ("page", "Its first sentence.", "page"),
-        ("chapters/further", "No question.", "chapters/further"),
+        ("chapters/further", "No question (Nobody et al. 2020).", "chapters/further"),
         ("glossary", "An animal.", "page"),
     ],
 )
@@ -70,6 +71,22 @@ def test_a_card_shows_a_title_beside_the_first_picture(published_site, card, col
         assert image.convert("RGB").getpixel((250, 450)) == (255, 255, 255)
         left = image.convert("L").crop((0, 0, 480, 315))
         assert left.getextrema()[0] < 60 and left.getextrema()[1] == 255
+
+
+def test_the_front_page_has_its_title_alone_and_other_pages_the_name_of_the_course_with_it(published_site):
+    titles = {name: parse(published_site, name).title.get_text() for name in ("page", "glossary")}
+    assert titles == {"page": "The course", "glossary": "Glossary — Attention, from the ground up"}
+
+
+def test_the_sites_own_address_stands_for_the_front_page(published_site):
+    """It is found and shared as that page is, and leads there."""
+    page = parse(published_site, "index")
+    assert (published_site / "index.html").read_text().startswith("<!DOCTYPE html>\n<html lang=")
+    assert page.title.get_text() == page.a.get_text() == "The course"
+    assert page.a["href"] == "page.html"
+    assert page.select_one("link[rel=canonical]")["href"] == f"{SITE}page.html"
+    assert tags(published_site, "index") == tags(published_site, "page")
+    assert page.select_one("meta[http-equiv=refresh]")["content"] == "0; url=page.html"
 
 
 def test_a_page_leaves_out_the_link_that_leads_its_notebook_here(published_site):
@@ -97,6 +114,28 @@ def test_the_front_page_names_its_licence_and_how_to_cite_it(published_site):
     assert list(links) == ["MIT licence", "CITATION.cff", "whole site as one file"]
     assert (published_site / links["MIT licence"]).read_text() == (ROOT / "LICENSE").read_text()
     assert (published_site / links["CITATION.cff"]).read_text() == (ROOT / "CITATION.cff").read_text()
+
+
+LEFT = (
+    "gone.html",
+    "chapters/gone.html",
+    "gone/for_good.html",
+    "_sources/chapters/gone.ipynb",
+    "_images/gone.webp",
+    "_static/cards/chapters/gone.png",
+    "_static/frames/gone.svg",
+    "_static/models/gone.js",
+)
+
+
+def test_what_earlier_builds_left_is_taken_away(published_site):
+    """And nothing else."""
+    needed = {path for path in published_site.rglob("*") if path.is_file()}
+    for name in LEFT:
+        (published_site / name).parent.mkdir(parents=True, exist_ok=True)
+        (published_site / name).write_text("left")
+    assert build(published_site.parents[1]).returncode == 0
+    assert {path for path in published_site.rglob("*") if path.is_file()} == needed
 
 
 # --- the page for an address that leads nowhere, as a host shows it ---------------------------------------------------

@@ -466,6 +466,7 @@ def test_within_budget(folder):
         (" → a sum has no order.", "", "without a sentence behind"),
         ("- They differ in the order of the two letters. → a sum has no order.\n", "", "what is wrong with its wrong"),
         ("more of *a* in it. →", "less of *a* in it. →", "['Ada's result has less"),
+        ("- They do not differ.\n", "- They do not differ.\n" * 2, "needs different options, two or more"),
         (OPTIONS, "", "has no list of options"),
         ("**0.67**", "**two thirds**", "is no number: 'two thirds'"),
         ("**0.67** is", "0.67 is", "is no number: ''"),
