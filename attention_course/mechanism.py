@@ -99,19 +99,13 @@ def as_mechanism(attention: Callable) -> Mechanism:
     """A mechanism as it is; a function as a `FunctionMechanism`.
 
     Raises:
-        TypeError: If it cannot be called, or is a module but no `Mechanism`: layers would share its weights unasked.
+        TypeError: If it cannot be called.
         ValueError: If it is a function made causal by `functools.partial`: nobody could know that it hides the future.
     """
     if isinstance(attention, Mechanism):
         return attention
     if not callable(attention):
         raise TypeError(f"attention must be a Mechanism or a function, got {attention!r}")
-    if isinstance(attention, nn.Module):
-        name = type(attention).__name__
-        raise TypeError(
-            "attention must not be a module that is no Mechanism, because the layers of a model would share its "
-            f"weights: derive {name} from Mechanism, of which each layer gets its own, got {attention!r}"
-        )
     if isinstance(attention, partial) and attention.keywords.get("causal"):
         raise ValueError(
             "attention must not be a function made causal by partial, because a model could not know that it hides the "
@@ -174,5 +168,10 @@ class AttentionLayer(Pluggable):
 
 
 def fresh(attention: Pluggable | Callable | None) -> Pluggable | Callable | None:
-    """The attention for another layer: its `fresh`; a function keeps nothing that layers could share."""
-    return attention.fresh() if isinstance(attention, Pluggable) else attention
+    """The attention for another layer: its `fresh`; of another module a copy, which begins with the same weights.
+
+    A function keeps nothing that layers could share, and is taken as it is.
+    """
+    if isinstance(attention, Pluggable):
+        return attention.fresh()
+    return deepcopy(attention) if isinstance(attention, nn.Module) else attention

@@ -82,7 +82,7 @@ def test_what_is_no_attention_is_refused(attention):
         MultiHeadAttention(8, 2, attention=attention)
 
 
-def test_a_module_that_layers_would_share_is_refused():
+def test_layers_share_no_module_that_they_are_given():
     class Scaled(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -91,9 +91,14 @@ def test_a_module_that_layers_would_share_is_refused():
         def forward(self, query, key, value, mask=None, *, dropout=0.0, need_weights=False):
             return scaled_dot_product_attention(query * self.scale, key, value, mask)
 
-    for model in (lambda module: CausalLanguageModel(5, 8, 2, 2, attention=module), as_mechanism):
-        with pytest.raises(TypeError, match=r"would share its weights: derive Scaled from Mechanism"):
-            model(Scaled())
+    given = Scaled()
+    for blocks in (CausalLanguageModel(5, 8, 2, 2, attention=given).blocks, Encoder(8, 2, 2, attention=given).blocks):
+        scales = [block.attention.attention.function.scale for block in blocks]
+        assert len({id(scale) for scale in (*scales, given.scale)}) == 3
+    compiled = torch.compile(ShawAttention(4, 3), backend="eager")
+    blocks = Encoder(8, 2, 2, attention=compiled).blocks
+    assert blocks[0].attention.attention.function is not blocks[1].attention.attention.function
+    assert Encoder(8, 2, 2, attention=compiled)(torch.zeros(1, 3, 8))[0].shape == (1, 3, 8)
 
 
 def test_a_fresh_mechanism_draws_its_own():
