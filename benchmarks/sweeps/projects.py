@@ -53,8 +53,8 @@ def _sizes() -> tuple[int, int, int]:
 def read_dates(seed: int) -> dict:
     """Train a reader of dates, and count what it makes of those with one reading and of those with two."""
     settings = SETTINGS["dates"]
-    train = dates.written_dates(settings["n_train"], torch.Generator().manual_seed(1))
     test = dates.written_dates(settings["n_test"], torch.Generator().manual_seed(settings["test_seed"]))
+    train = not_among(test, dates.written_dates(settings["n_train"], torch.Generator().manual_seed(1)))
     torch.manual_seed(seed)
     model = EncoderDecoder(len(dates.VOCABULARY), *_sizes(), pad=dates.PAD)
     _train(model, train, dates.PAD, seed, steps=settings["steps"], peak_lr=settings["peak_lr"])
@@ -76,6 +76,12 @@ def read_dates(seed: int) -> dict:
         }
         | errors
     )
+
+
+def not_among(test, train):
+    """The pairs whose text is none of the test's."""
+    met = {dates.to_text(source) for source in test.source}
+    return train[torch.tensor([dates.to_text(source) not in met for source in train.source])]
 
 
 def two_readings(source: torch.Tensor) -> torch.Tensor:

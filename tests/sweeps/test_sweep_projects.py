@@ -27,6 +27,14 @@ def test_a_sweep_still_runs_and_keeps_its_form(sweep, monkeypatch):
     assert [len(shares) for shares in made[1]["kept"].values()] == [len(name) for name in spelling.NAMES]
 
 
+def test_no_date_of_the_test_is_trained_on(sweep):
+    test, train = (dates.written_dates(n, torch.Generator().manual_seed(seed)) for n, seed in ((500, 0), (5000, 1)))
+    met = {dates.to_text(source) for source in test.source}
+    texts = [dates.to_text(source) for source in train.source]
+    kept = [dates.to_text(source) for source in sweep.not_among(test, train).source]
+    assert met.intersection(texts) and kept == [text for text in texts if text not in met]
+
+
 def test_a_date_with_slashes_can_be_read_with_the_day_first(sweep):
     drawn = dates.written_dates(200, torch.Generator().manual_seed(0))
     two = sweep.two_readings(drawn.source)
