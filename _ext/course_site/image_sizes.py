@@ -1,6 +1,6 @@
 """Every image says how wide and how high it is, so that nothing moves when it arrives, and comes when it is near.
 
-A page's first image is asked for at once.
+An image that is its page's first picture is asked for at once, before scripts.
 """
 
 import re
@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import imagesize
 
 IMAGE = re.compile(r"<img\b[^>]*?>")
+DRAWN = re.compile(r'<svg [^>]*(class="course-diagram"|role="img")')
 SOURCE = re.compile(r'\bsrc="([^"]+)"')
 
 
@@ -29,10 +30,11 @@ def add_sizes(app, pagename, templatename, context, doctree):
 
     body = context.get("body", "")
     first = IMAGE.search(body)
+    leads = first and not DRAWN.search(body, 0, first.start())
 
     def add_size(match):
         width, height = imagesize.get(find_file(app, pagename, SOURCE.search(match[0])[1]))
-        when = "" if match.start() == first.start() else ' loading="lazy"'
+        when = ' fetchpriority="high"' if leads and match.start() == first.start() else ' loading="lazy"'
         return f'<img width="{round(width)}" height="{round(height)}"{when}{match[0].removeprefix("<img")}'
 
     context["body"] = IMAGE.sub(add_size, body)

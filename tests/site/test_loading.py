@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from bs4 import BeautifulSoup
 from visits import SITE, modes_of
 
 MOST = 500_000  # bytes
@@ -29,3 +30,15 @@ def test_a_page_is_light(visit, page_name):
     weights = weigh(visit(page_name, *modes_of(page_name)[-1]).asked_for)
     assert page_name in weights
     assert sum(weights.values()) <= MOST, weights
+
+
+def test_an_image_is_asked_for_first_where_it_is_the_first_picture():
+    leads = []
+    for file in (SITE / "chapters").glob("*.html"):
+        article = BeautifulSoup(file.read_text(encoding="utf-8"), "html.parser").select_one("article")
+        for place, picture in enumerate(article.select("img, svg.course-diagram, svg[role=img]") if article else ()):
+            if picture.name == "img":
+                when = picture.get("fetchpriority"), picture.get("loading")
+                assert when == ((None, "lazy") if place else ("high", None)), file
+                leads.append(place == 0)
+    assert any(leads) and not all(leads)
