@@ -158,6 +158,8 @@ def difference(got, expected) -> str:
     if any(isinstance(outcome, NoNumbers) for outcome in (got, expected)):
         return "" if isinstance(got, NoNumbers) and got == expected else NOTHING_CAME
     if isinstance(expected, tuple):
+        if isinstance(got, torch.Tensor) and got.ndim and len(got) == len(expected) > 1:
+            got = tuple(got)  # its rows can be unpacked
         count = len(got) if isinstance(got, tuple) else 1
         if count != len(expected) or not isinstance(got, tuple):
             return f"Number of results: expected {len(expected)}, got {count}."

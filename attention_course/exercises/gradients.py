@@ -22,8 +22,8 @@ NOT_FINITE = (
     "covered up afterwards, is still met on the way back."
 )
 IN_PLACE = (
-    "The numbers are right, but a tensor that the way back still needs was changed in place, by /= or mul_() for "
-    "example. Make a new one."
+    "The numbers are right, but a tensor that the way back still needs was changed in place, by `rows[i] = ...`, "
+    "`+=` or `mul_()` for example. Make a new one, or collect the rows in a list."
 )
 RAISES = "The numbers are right, but for tensors that require a gradient there is {}."
 

@@ -120,6 +120,11 @@ def _two_chunks(second):
     return wrong
 
 
+def _one_too_far(n_tokens, size, rank):
+    chunks = torch.arange(n_tokens).chunk(2 * size)
+    return torch.cat([chunks[rank], chunks[2 * size - rank]])
+
+
 def _late_first(n_tokens, size, rank):
     return torch.cat(places(n_tokens, size, rank).chunk(2)[::-1])
 
@@ -128,6 +133,8 @@ def _late_reversed(n_tokens, size, rank):
     early, late = places(n_tokens, size, rank).chunk(2)
     return torch.cat([early, late.flip(0)])
 
+
+ONE_OFF = "One off at the end: there are 2 * size chunks, counted from 0, so the last is number 2 * size - 1."
 
 PLACES = Exercise(
     "many_devices.places",
@@ -153,7 +160,12 @@ PLACES = Exercise(
         Misconception(
             "one too far",
             _two_chunks(lambda size, rank: 2 * size - rank),
-            "One off at the end: there are 2 * size chunks, counted from 0, so the last is number 2 * size - 1.",
+            ONE_OFF,
+        ),
+        Misconception(
+            "beyond the last",
+            _one_too_far,
+            ONE_OFF,
         ),
         Misconception(
             "neighbouring chunks",
@@ -237,7 +249,7 @@ RING = Exercise(
         Misconception(
             "the other way round",
             _ring(turn=-1),
-            "Keys and values now travel to the device before, while `held` says that they come from there.",
+            "Keys and values travel one way round the ring, and `held` turns the other way.",
         ),
         Misconception(
             "values stay",

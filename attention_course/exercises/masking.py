@@ -129,7 +129,8 @@ WINDOW = Exercise(
 
 
 class _AveragingModel:
-    """Each token averages vectors of the tokens before it and of itself. A leak moves one logit alone.
+    """Each token averages vectors of the tokens before it and of itself. A leak moves one logit alone, and the last of
+    them another one as much the other way.
 
     Args:
         leaks: `(place, later place, first symbol)`: the first sees the second in texts that begin with this symbol.
@@ -143,11 +144,15 @@ class _AveragingModel:
         self.future = torch.zeros(n_symbols, n_tokens, n_tokens)
         for place, later, first in leaks:
             self.future[first, place, later] = 1
-        self.moved = torch.arange(n_symbols) == integer(0, n_symbols - 1, generator)
+        self.moved = integer(0, n_symbols - 1, generator)
+        self.direction = torch.zeros(n_tokens, n_symbols)
+        self.direction[:, self.moved] = 1
+        self.direction[leaks[-1][0], self.moved - 1] = -1
 
     def __call__(self, symbols):
         vectors = self.vectors[symbols]  # (batch, n_tokens, n_symbols)
-        return self.past @ vectors + self.future[symbols[:, 0]] @ (vectors * self.moved)
+        leaked = self.future[symbols[:, 0]] @ vectors[..., self.moved, None]  # (batch, n_tokens, 1)
+        return self.past @ vectors + leaked * self.direction
 
     def __repr__(self):
         return "a model: " + ", ".join(

@@ -18,7 +18,7 @@ def _decode_inputs(size, generator):
     mentor[-2:] = friend[-2:] = n_letters - 1  # rooms in which both hold the same letter
     mentor[0], friend[0] = n_letters - 1, 1
     mentor[1], friend[1] = 1, n_letters - 1
-    share = round(0.7 + 0.2 * torch.rand(1, generator=generator).item(), 2)
+    share = round(0.55 + 0.42 * torch.rand(1, generator=generator).item(), 2)
     letters = torch.eye(n_letters)
     return share * letters[mentor] + (1 - share) * letters[friend], share
 

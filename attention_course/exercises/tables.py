@@ -3,7 +3,7 @@
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.drawing import integer, normal
 
 # --- statistics that do not leak ----------------------------------------------------------------------
 
@@ -115,7 +115,10 @@ def _erased_to(values_of):
 
 
 def _classified_rows(size, generator):
-    """A linear classifier, rows whose columns have different means, and labels on which it is mostly right."""
+    """A linear classifier, rows whose columns have different means, and labels on which it is mostly right.
+
+    It is wrong where one column decides, so that without this column it is better.
+    """
     n_columns, n_classes = size + 2, 3
     x = normal(generator, 12 * size, n_columns) + 2 * normal(generator, n_columns)
     weights = normal(generator, n_columns, n_classes)
@@ -124,8 +127,10 @@ def _classified_rows(size, generator):
     def predict(rows):
         return (rows @ weights + bias).argmax(1)
 
-    noise = torch.rand(len(x), generator=generator) < 0.1
-    return predict, x, torch.where(noise, 0, predict(x))
+    misleading = integer(0, n_columns - 1, generator)
+    without = x.clone()
+    without[:, misleading] = x[:, misleading].mean()
+    return predict, x, predict(without)
 
 
 FALLS = Exercise(

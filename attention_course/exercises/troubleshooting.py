@@ -17,7 +17,7 @@ def _outputs(size, generator):
     output[0, -1, 0] = torch.nan  # one number
     output[3, 0, -1] = torch.nan
     output[1] = torch.nan  # all of them
-    output[2, 0, 0] = torch.inf
+    output[2, 0, 0], output[2, -1, -1] = torch.inf, -torch.inf  # whose sum is NaN
     order = torch.randperm(5, generator=generator)
     return (output[order],)
 
@@ -75,12 +75,18 @@ def stop_at(losses, patience):
 
 
 def _curve_inputs(size, generator):
-    """A noisy valley with ties, and a lower one after it, which all but endless patience never sees."""
-    n = 8 * size
-    losses = (torch.linspace(0, 1, n) - 0.35).abs() + 0.25 * normal(generator, n)
-    losses = losses.mul(5).round().div(5)
-    losses[-1] = losses.min() - 1
-    return losses, n if size % 3 == 0 else integer(1, 1 + size // 2, generator)
+    """A curve that zigzags between its lowest losses: as long as patience lasts, and then longer; it ends in a rise.
+
+    All but endless patience stops in the second zigzag. What comes later tells by how much others wait too long.
+    """
+    patience = integer(2, 2 + size // 2, generator)
+    losses = (5 + torch.arange(integer(1, size, generator), 0, -1)).tolist()
+    for low, waits in enumerate((patience - 1, patience, patience + 1, 0)):
+        losses.append(4.0 - low)
+        losses += [(5.0, 4.0 - low)[place % 2] for place in range(waits)]  # each second one is as low
+    losses += [2.0 + rise for rise in range(patience)] + [0.0]
+    noise = torch.rand((), generator=generator)  # one for all, so that what is equal remains so
+    return torch.tensor(losses) + noise, len(losses) if size % 3 == 0 else patience
 
 
 def _first_rise(losses, patience):
@@ -126,6 +132,16 @@ EARLY_STOPPING = Exercise(
             _first_rise,
             "You stopped at the first rise. Held-out losses are noisy; patience says how many records to wait for "
             "a new lowest one.",
+        ),
+        Misconception(
+            "one record too long",
+            lambda losses, patience: stop_at(losses, patience + 1),
+            "You waited for one record more than `patience`.",
+        ),
+        Misconception(
+            "one record too short",
+            lambda losses, patience: stop_at(losses, patience - 1),
+            "You waited for one record less than `patience`.",
         ),
         Misconception(
             "returns where it stopped",

@@ -147,7 +147,7 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.ones(2), torch.ones(2, 1), "Expected shape (2,), got (2, 1)."),
         (torch.ones(2), torch.tensor([1.0, 1.0005]), "Expected 1 at [1], got 1.0005."),
         (torch.ones(2), torch.tensor([1.0, torch.nan]), "Expected 1 at [1], got nan."),
-        ((torch.ones(2), torch.ones(2)), torch.ones(2, 2), "Number of results: expected 2, got 1."),
+        ((torch.ones(2), torch.ones(2)), torch.ones(3, 2), "Number of results: expected 2, got 1."),
         ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)), "Expected 1 at [0], got 0."),
         (torch.tensor([1]), [], "Expected shape (1,), got (0,)."),
         (torch.ones(2), None, "Nothing to compare came back."),

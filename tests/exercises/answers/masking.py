@@ -54,6 +54,9 @@ WRONG = {
         "first logit": lambda model, symbols, n: _leaks(
             model, symbols, n, lambda change: change[:, 0].abs().max() > 1e-6
         ),
+        "the sum of the changes": lambda model, symbols, n: _leaks(
+            model, symbols, n, lambda change: change.sum(-1).abs().max() > 1e-6
+        ),
         "last text": lambda model, symbols, n: leaking_positions(model, symbols[-1:], n),
         "mean over texts": lambda model, symbols, n: _leaks(
             model, symbols, n, lambda change: change.mean(0).max() > 1e-6

@@ -57,6 +57,7 @@ WRONG = {
 RIGHT = {
     "multi_head.fused": {
         "view": lambda fused, h: tuple(fused.view(*fused.shape[:2], 3, h, -1).permute(2, 0, 3, 1, 4)),
+        "one tensor": lambda fused, h: fused.unflatten(-1, (3, h, -1)).permute(2, 0, 3, 1, 4),
         "chunks": lambda fused, h: [torch.stack(part.chunk(h, -1), 1) for part in fused.chunk(3, -1)],
     },
 }

@@ -5,6 +5,7 @@ from attention_course.exercises.one_head import decode
 WRONG = {
     "one_head.decode": {
         "share of three quarters": lambda blends, share: decode(blends, 0.75)[:1] * 2,
+        "share of four fifths": lambda blends, share: decode(blends, 0.8),
         "one letter": lambda blends, share: decode(blends, share)[0],
         "counted from 1": lambda blends, share: tuple(letter + 1 for letter in decode(blends, share)),
         "blends": lambda blends, share: (blends, blends),
@@ -15,6 +16,7 @@ WRONG = {
 
 RIGHT = {
     "one_head.decode": {
+        "one tensor of two rows": lambda blends, share: torch.stack(decode(blends, share)),
         "smallest above zero": lambda blends, share: (
             blends.argmax(-1),
             blends.masked_fill(blends < 1e-6, 2.0).argmin(-1),

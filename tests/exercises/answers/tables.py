@@ -23,6 +23,8 @@ WRONG = {
     },
     "tables.falls": {
         "the largest": lambda predict, x, y: falls(predict, x, y).max(),
+        "never below 0": lambda predict, x, y: falls(predict, x, y).clamp(min=0),
+        "without signs": lambda predict, x, y: falls(predict, x, y).abs(),
         "in per cent": lambda predict, x, y: 100 * falls(predict, x, y),
         "shares of all": lambda predict, x, y: falls(predict, x, y).softmax(0),
         "half of the rows": lambda predict, x, y: falls(predict, x[::2], y[::2]),
