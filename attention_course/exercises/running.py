@@ -163,7 +163,7 @@ def _plain(value):
         return value
     if value is None:
         return NoNumbers("None: is there a return?")
-    if isinstance(value, (tuple, list)) and any(item is ... or getattr(item, "ndim", 0) for item in value):
+    if _holds_arrays(value):
         return tuple(map(_plain, value))
     if isinstance(value, np.ndarray):
         value = value.copy()  # torch takes no negative strides
@@ -176,6 +176,13 @@ def _plain(value):
     if tensor.numel() > LARGEST:
         return NoNumbers(f"a tensor of shape {tuple(tensor.shape)}")
     return value if type(value) is int else tensor.cpu().clone()  # it may be written into by the next call
+
+
+def _holds_arrays(value):
+    """Whether it is a tuple or list with arrays in it, or with lists of arrays: PyTorch makes no tensor of those."""
+    if not isinstance(value, (tuple, list)):
+        return False
+    return any(item is ... or getattr(item, "ndim", 0) or _holds_arrays(item) for item in value)
 
 
 def _own_lines(error, function):

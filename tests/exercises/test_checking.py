@@ -156,6 +156,9 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.tensor(1.0), (torch.ones(2),), "Expected one result, got a tuple or list of 1."),
         (1.0, (torch.ones(2), torch.ones(2)), "Expected one result, got a tuple or list of 2."),
         (torch.ones(2, 3), [torch.ones(3), torch.zeros(3)], "Expected 1 at [1, 0], got 0."),
+        ((torch.ones(2, 3),) * 2, ([torch.ones(3)] * 2, [torch.ones(3), torch.zeros(3)]), "Expected 1 at [1, 0], got 0."),
+        ((torch.ones(2, 3),) * 2, ([torch.ones(3)] * 2,), "Number of results: expected 2, got 1."),
+        ((torch.ones(2, 3),) * 2, ([torch.ones(3)],) * 2, "Expected one result, got a tuple or list of 1."),
         (16_777_217, 16_777_218.0, "Expected 16777217, got 16777218."),
     ],
 )
@@ -190,6 +193,8 @@ def test_what_is_shown_as_expected_and_as_got_is_never_the_same(scale):
         (torch.tensor([1.0]), torch.tensor([1.00001], requires_grad=True)),
         (torch.tensor(1.0), np.float64(1.0)),
         ((torch.ones(1), torch.zeros(1, 1)), [np.ones(1), torch.zeros(1, 1)]),
+        ((torch.ones(2, 3), torch.zeros(1, 3)), ([torch.ones(3), torch.ones(3)], (torch.zeros(3),))),
+        ((torch.ones(2, 3), torch.zeros(1, 3)), ([np.ones(3), [1.0, 1.0, 1.0]], [[0.0, 0.0, 0.0]])),
     ],
 )
 def test_the_same_numbers_pass_in_any_container(expected, got):

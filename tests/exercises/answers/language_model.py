@@ -5,6 +5,17 @@ import torch.nn.functional as F
 
 from attention_course.exercises.language_model import bits, examples, shift_of
 
+def _piece_by_piece(symbols, window):
+    """Two lists of tensors."""
+    starts = range(0, len(symbols) - window, window)
+    return [symbols[i : i + window] for i in starts], [symbols[i + 1 : i + window + 1] for i in starts]
+
+
+def _split(symbols, window):
+    n = (len(symbols) - 1) // window * window
+    return symbols[:n].split(window), symbols[1 : n + 1].split(window)
+
+
 WRONG = {
     "language_model.examples": {
         "exchanged": lambda symbols, window: tuple(part.T for part in examples(symbols, window)),
@@ -13,6 +24,11 @@ WRONG = {
         "inputs alone": lambda symbols, window: examples(symbols, window)[0],
         "windows of three": lambda symbols, window: examples(symbols, 3 if window != 3 else 2),
         "floats": lambda symbols, window: tuple(part.float() for part in examples(symbols, window)),
+        "pairs of pieces": lambda symbols, window: list(zip(*examples(symbols, window), strict=True)),
+        "a piece too many in a list": lambda symbols, window: (
+            examples(symbols, window)[0],
+            [*examples(symbols, window)[1], symbols[:window]],
+        ),
     },
     "language_model.bits": {
         "sum": lambda logits, symbols, pad: bits(logits, symbols, pad) * (symbols[:, 1:] != pad).sum(),
@@ -39,6 +55,15 @@ RIGHT = {
             symbols[:-1].unfold(0, window, window),
             symbols[1:].unfold(0, window, window),
         ),
+        "lists": _piece_by_piece,
+        "split": _split,
+        "numbers": lambda symbols, window: [
+            [piece.tolist() for piece in pieces] for pieces in _piece_by_piece(symbols, window)
+        ],
+        "a list beside a tensor": lambda symbols, window: [
+            _piece_by_piece(symbols, window)[0],
+            examples(symbols, window)[1],
+        ],
     },
     "language_model.bits": {
         "gathered": lambda logits, symbols, pad: (
