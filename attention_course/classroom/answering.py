@@ -122,7 +122,7 @@ def _answer(channel):
     reply = {"failure": failure, "callable": callable(answer), "gradients": None}
     # Objects of the grader may keep a state, so that gradients are taken with fresh ones.
     first, second = (decode(inputs, link.find) for inputs in (request["inputs"], request["again"]))
-    got = run(answer if callable(answer) else lambda *arguments: answer, first)
+    got = run(answer if callable(answer) else lambda *arguments: answer, first, kept=request["kept"])
     reply["outcomes"] = encode(got, link.refuse)
     if request["differentiable"] and callable(answer) and not any(isinstance(one, NoNumbers) for one in got):
         reply["gradients"] = encode(gradients_of(answer, second), link.refuse)

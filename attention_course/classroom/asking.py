@@ -27,7 +27,9 @@ class Asker:
         self.seconds = seconds
         self._process = None
 
-    def ask(self, statements: list[str], answer: str, inputs: list[tuple], differentiable: bool) -> dict:
+    def ask(
+        self, statements: list[str], answer: str, inputs: list[tuple], differentiable: bool, kept: tuple[int, ...]
+    ) -> dict:
         """What one answer returns.
 
         Args:
@@ -35,6 +37,7 @@ class Asker:
             answer: The expression that was given to `check`.
             inputs: Arguments for it.
             differentiable: Whether gradients are wanted.
+            kept: The places of arguments into which it must not write.
 
         Returns:
             `"outcomes"` and `"gradients"` as `run` gives them (`None` where there are none), `"callable"`,
@@ -51,6 +54,7 @@ class Asker:
             "inputs": encode(copy.deepcopy(inputs), lent.keep),
             "again": encode(copy.deepcopy(inputs), lent.keep),
             "differentiable": differentiable,
+            "kept": list(kept),
         }
         mine, theirs = socket.socketpair()
         with mine:

@@ -82,7 +82,9 @@ def _asked(assignment, student, exercise, answer, result):
     seed = hashlib.sha256(_bytes(f"{assignment.salt} {student}")).digest()[:6]  # inputs differ by student
     inputs = draw(exercise, int.from_bytes(seed))
     try:
-        reply = _asker().ask(answer.statements, answer.expression, inputs, exercise.differentiable)
+        reply = _asker().ask(
+            answer.statements, answer.expression, inputs, exercise.differentiable, exercise.kept_places
+        )
     except Stopped as error:
         return Verdict(exercise.id, "stopped", f"There are no numbers to judge: {error}.")
     result["alone"] &= bool(reply["alone"])

@@ -1,7 +1,6 @@
 """Exercises of the page "Do its weights show its reasons?"."""
 
 import torch
-from torch import nn
 
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer, normal
@@ -18,8 +17,7 @@ def exchange(memory, other, place):
 def _exchange_inputs(size, generator):
     batch = size + 2  # more sentences than the places that are drawn, so that no index is out of range
     shape = (batch, size + 3, size + 1)
-    # A parameter: whoever writes into it, and not into a copy, gets PyTorch's error.
-    return nn.Parameter(normal(generator, *shape)), normal(generator, *shape), integer(0, size, generator)
+    return normal(generator, *shape), normal(generator, *shape), integer(0, size, generator)
 
 
 def _sentence(memory, other, place):
@@ -78,6 +76,7 @@ EXCHANGE = Exercise(
         ),
     ),
     given=_sentence,
+    kept=("memory",),
 )
 
 EXERCISES = (EXCHANGE,)

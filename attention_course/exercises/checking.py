@@ -46,6 +46,8 @@ class Exercise:
         given: Where the question is to mend code that is wrong, that code: whatever behaves like it on every
             input was not attempted yet.
         differentiable: Whether the answer belongs in a model: then its gradients must be the reference's, too.
+        kept: The names of arguments, tensors, into which no answer may write. One of the misconceptions does, and
+            whatever else writes into them gets its sentence.
     """
 
     id: str
@@ -54,6 +56,13 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     given: Callable | None = None
     differentiable: bool = False
+    kept: tuple[str, ...] = ()
+
+    @property
+    def kept_places(self) -> tuple[int, ...]:
+        """Where those arguments stand that no answer may write into."""
+        names = list(inspect.signature(self.reference).parameters)
+        return tuple(map(names.index, self.kept))
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,7 @@ def judge(exercise: Exercise, answer, seed: int = SEED) -> Verdict:
     inputs = draw(exercise, seed)
     if not callable(answer) and answer is not ... and inputs[0]:
         return no_function(exercise)
-    got = run(answer if callable(answer) else lambda *arguments: answer, inputs)
+    got = run(answer if callable(answer) else lambda *arguments: answer, inputs, kept=exercise.kept_places)
     return verdict_on(exercise, inputs, got, lambda: gradients_of(answer, inputs))
 
 
@@ -137,7 +146,7 @@ def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Ca
     if exercise.given and _same(got, run(exercise.given, inputs)):
         return Verdict(exercise.id, "not attempted", NOT_MENDED)
     for misconception in exercise.misconceptions:
-        if _same(got, run(misconception.function, inputs)):
+        if _same(got, run(misconception.function, inputs, kept=exercise.kept_places)):
             return Verdict(exercise.id, "wrong", misconception.message, misconception.name)
     first = wrong[0]
     return Verdict(exercise.id, "wrong", _report(exercise, inputs[first], got[first], expected[first]))

@@ -1,7 +1,6 @@
 """Exercises of the page "What do single heads do?"."""
 
 import torch
-from torch import nn
 
 from attention_course.circuits import induction_score
 from attention_course.exercises.checking import Exercise, Misconception
@@ -85,8 +84,7 @@ def _rows(weight, head, n_heads):
 
 def _remove_inputs(size, generator):
     d_model = size * integer(2, 4, generator)
-    # A parameter, as in a layer: whoever writes into it, and not into a copy, gets PyTorch's error.
-    return nn.Parameter(normal(generator, d_model, d_model)), integer(0, size - 1, generator), size
+    return normal(generator, d_model, d_model), integer(0, size - 1, generator), size
 
 
 def _in_place(weight, head, n_heads):
@@ -118,7 +116,8 @@ REMOVE = Exercise(
         Misconception(
             "in place",
             _in_place,
-            "You wrote into the layer's own weight, a parameter. The head could not come back: change a copy.",
+            "You wrote into the layer's own weight, so that the head could not come back: change a copy. (.detach(), "
+            ".data and .numpy() make none: they give the same numbers another name.)",
         ),
         Misconception(
             "kept instead of removed",
@@ -137,6 +136,7 @@ REMOVE = Exercise(
         ),
     ),
     given=_rows,
+    kept=("weight",),
 )
 
 # --- does a head copy? ----------------------------------------------------------------------------

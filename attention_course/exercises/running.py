@@ -39,17 +39,26 @@ class NoNumbers:
     where: tuple[str, ...] = field(default=(), compare=False)
 
 
-def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS) -> list:
+WRITTEN = NoNumbers("an argument that had to stay as it was has been written into")
+
+
+def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS, *, kept: tuple[int, ...] = ()) -> list:
     """The outcome of a function for each of several inputs, which it cannot change: they are copies.
 
     An outcome is a tensor, a Python number, a tuple of outcomes, `...`, or `NoNumbers`. After `seconds` in all nothing
     is run any more. That takes a signal, so there is no limit on Windows and none outside the main thread.
+
+    Args:
+        function: What to run.
+        inputs: Its arguments, several times.
+        seconds: For all inputs together.
+        kept: The places of arguments, tensors, into which it must not write: where it does, the outcome is `WRITTEN`.
     """
     outcomes = []
     try:
         with plain_torch(), _signals(seconds):
             for arguments in inputs:
-                outcomes.append(_outcome(function, arguments))
+                outcomes.append(_outcome(function, arguments, kept))
     except Interrupted:
         raise KeyboardInterrupt from None
     except TooSlow as error:
@@ -143,13 +152,15 @@ def _frames_of_the_function(frame):
     return frames if frame is not None else []
 
 
-def _run_function(function, arguments):
-    return _plain(function(*copy.deepcopy(arguments)))
+def _run_function(function, arguments, kept):
+    handed = copy.deepcopy(arguments)
+    outcome = _plain(function(*handed))
+    return outcome if all(torch.equal(handed[place], arguments[place]) for place in kept) else WRITTEN
 
 
-def _outcome(function, arguments):
+def _outcome(function, arguments, kept):
     try:
-        return _run_function(function, arguments)
+        return _run_function(function, arguments, kept)
     except (TooSlow, Interrupted):
         raise
     except BaseException as error:  # a learner's code may raise anything, SystemExit too

@@ -118,6 +118,14 @@ def test_an_answer_may_take_its_numbers_from_autograd(verdict_on):
     assert verdict_on(START, f"{answer}\n{CHECK}")["status"] == "passed"
 
 
+def test_an_answer_that_writes_into_what_must_stay_is_told_so_where_it_is_judged_apart(tmp_path):
+    answer = "def answer(memory, other, place):\n    mixed = memory.detach()\n    mixed[:, place] = other[:, place]"
+    cells = [START, f'{answer}\n    return mixed\ncheck("alignment.exchange", answer)']
+    assignment = made(Task("alignment.exchange", 1, None))
+    result = grade_one(assignment, "someone", [notebook(tmp_path / "a.ipynb", *cells)])
+    assert result["tasks"]["alignment.exchange"]["misconception"] == "in place"
+
+
 def test_a_name_that_is_missing_may_have_been_left_out_by_the_grader(verdict_on):
     """A name may be defined where nothing shows it, as `from_file` is by a cell that is not Python."""
     verdict = verdict_on(START, "def answer(x):\n    return from_file(x)\n\n" + CHECK)
@@ -299,7 +307,7 @@ def test_an_answer_is_ended_with_all_that_it_started(code):
     """The channel is at its end only when nobody holds it any more."""
     asker, start = Asker(seconds=2), time.monotonic()
     with pytest.raises(Stopped, match="was ended after 2 seconds"):
-        asker.ask([code], "len", [(torch.ones(1),)], False)
+        asker.ask([code], "len", [(torch.ones(1),)], False, ())
     asker.close()
     assert time.monotonic() - start < 20
 

@@ -12,7 +12,7 @@ from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
 from attention_course.exercises.checking import LENGTH, NOT_MENDED, SIZES, Exercise, draw, judge
 from attention_course.exercises.drawing import normal
-from attention_course.exercises.running import run
+from attention_course.exercises.running import WRITTEN, run
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
@@ -156,7 +156,7 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.tensor(1.0), (torch.ones(2),), "Expected one result, got a tuple or list of 1."),
         (1.0, (torch.ones(2), torch.ones(2)), "Expected one result, got a tuple or list of 2."),
         (torch.ones(2, 3), [torch.ones(3), torch.zeros(3)], "Expected 1 at [1, 0], got 0."),
-        ((torch.ones(2, 3),) * 2, ([torch.ones(3)] * 2, [torch.ones(3), torch.zeros(3)]), "Expected 1 at [1, 0], got 0."),
+        ((torch.ones(2, 3),) * 2, ([torch.ones(3)] * 2, (torch.zeros(3),) * 2), "Expected 1 at [0, 0], got 0."),
         ((torch.ones(2, 3),) * 2, ([torch.ones(3)] * 2,), "Number of results: expected 2, got 1."),
         ((torch.ones(2, 3),) * 2, ([torch.ones(3)],) * 2, "Expected one result, got a tuple or list of 1."),
         (16_777_217, 16_777_218.0, "Expected 16777217, got 16777218."),
@@ -232,6 +232,62 @@ def test_an_answer_that_writes_into_its_input_cannot_spoil_the_comparison():
         return weights.mul_(keep).div_(1 - p) @ value, before
 
     assert check("scaled_dot_product.dropout", in_place).passed
+
+
+def _through(other_name):
+    """Writes under another name into what it was given."""
+
+    def answer(weight, head, n_heads):
+        width = len(weight) // n_heads
+        kept = other_name(weight)
+        kept[:, head * width : (head + 1) * width] = 0
+        return kept
+
+    return answer
+
+
+@torch.no_grad()
+def _without_gradients(weight, head, n_heads):
+    width = len(weight) // n_heads
+    weight[:, head * width : (head + 1) * width] = 0
+    return weight
+
+
+def _multiplied_in_place(weight, head, n_heads):
+    weight *= torch.arange(len(weight)) // (len(weight) // n_heads) != head
+    return weight
+
+
+def _returned_as_it_was(weight, head, n_heads):
+    """The copy is given back, and the layer's own is changed."""
+    before = weight.clone()
+    _multiplied_in_place(weight, head, n_heads)
+    return before
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _through(torch.Tensor.detach),
+        _through(lambda weight: weight.data),
+        _through(torch.Tensor.numpy),
+        _without_gradients,
+        _multiplied_in_place,
+        _returned_as_it_was,
+    ],
+)
+def test_what_must_stay_may_not_be_written_into_however_it_is_done(answer):
+    assert check("circuits.remove", answer).misconception == "in place"
+    back = check("circuits.remove", lambda *arguments: answer(*arguments[::-1]), variant="arguments from the back")
+    assert back.misconception == "in place"
+
+
+def test_what_must_stay_has_a_misconception_that_writes_into_it():
+    for exercise in EXERCISES:
+        if exercise.kept:
+            inputs = draw(exercise, 0)
+            outcomes = [run(one.function, inputs, kept=exercise.kept_places) for one in exercise.misconceptions]
+            assert [WRITTEN] * len(inputs) in outcomes, exercise.id
 
 
 def test_an_answer_that_changes_the_model_it_is_given_cannot_spoil_the_comparison():

@@ -2,6 +2,13 @@ import torch
 
 from attention_course.exercises.alignment import exchange
 
+
+def _sentence_by_sentence(memory, other, place):
+    for own, another in zip(memory, other, strict=True):
+        own[place] = another[place]
+    return memory
+
+
 WRONG = {
     "alignment.exchange": {
         "the place before": lambda memory, other, place: exchange(memory, other, place - 1),
@@ -10,6 +17,7 @@ WRONG = {
         "the token alone": lambda memory, other, place: other[:, place],
         "cut out": lambda memory, other, place: torch.cat([memory[:, :place], memory[:, place + 1 :]], dim=1),
         "the first sentence's token": lambda memory, other, place: exchange(memory, other[:1].expand_as(other), place),
+        "sentence by sentence, in place": _sentence_by_sentence,
         "unchanged": lambda memory, other, place: memory,
     },
 }
@@ -19,9 +27,16 @@ def _by_mask(memory, other, place):
     return torch.where((torch.arange(memory.size(1)) == place)[:, None], other, memory)
 
 
+def _in_numpy(memory, other, place):
+    mixed = memory.numpy().copy()
+    mixed[:, place] = other[:, place]
+    return mixed
+
+
 RIGHT = {
     "alignment.exchange": {
         "a mask": _by_mask,
+        "in NumPy": _in_numpy,
         "three pieces": lambda memory, other, place: torch.cat(
             [memory[:, :place], other[:, place : place + 1], memory[:, place + 1 :]], dim=1
         ),

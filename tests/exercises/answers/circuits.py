@@ -1,3 +1,5 @@
+import copy
+
 import torch
 
 from attention_course.exercises.circuits import copying, induction, remove
@@ -41,6 +43,12 @@ def _by_mask(weight, head, n_heads):
     return weight * (torch.arange(len(weight)) // (len(weight) // n_heads) != head)
 
 
+def _cleared(kept, head, n_heads):
+    width = len(kept) // n_heads
+    kept[:, head * width : (head + 1) * width] = 0
+    return kept
+
+
 def _symbol_by_symbol(symbol, value, output, logits):
     hits = [(logits @ (output @ (value @ one))).argmax().item() == number for number, one in enumerate(symbol)]
     return sum(hits) / len(hits)
@@ -48,6 +56,10 @@ def _symbol_by_symbol(symbol, value, output, logits):
 
 RIGHT = {
     "circuits.induction": {"a loop": _loop},
-    "circuits.remove": {"a mask": _by_mask},
+    "circuits.remove": {
+        "a mask": _by_mask,
+        "a deep copy": lambda weight, head, n_heads: _cleared(copy.deepcopy(weight), head, n_heads),
+        "in NumPy": lambda weight, head, n_heads: _cleared(weight.numpy().copy(), head, n_heads),
+    },
     "circuits.copying": {"one symbol at a time": _symbol_by_symbol},
 }

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from attention_course.exercises.language_model import bits, examples, shift_of
 
+
 def _piece_by_piece(symbols, window):
     """Two lists of tensors."""
     starts = range(0, len(symbols) - window, window)
