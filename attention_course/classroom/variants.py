@@ -18,7 +18,7 @@ import torch
 from attention_course.classroom.turns import TURNS, Turn
 from attention_course.exercises import Exercise, Verdict, judge
 from attention_course.exercises.checking import NOTHING_CAME, SEED, SIZES
-from attention_course.exercises.running import run
+from attention_course.exercises.running import plain_torch, run
 
 # Names of misconceptions: what a published solution is, and what is right but for a result that is not turned.
 PUBLISHED = "the lesson's own"
@@ -150,6 +150,7 @@ def _names(exercise):
     return tuple(inspect.signature(exercise.reference).parameters)
 
 
+@plain_torch()
 def _inputs(exercise):
     generator = torch.Generator().manual_seed(SEED)
     return [exercise.inputs(size, generator) for size in SIZES]

@@ -69,7 +69,7 @@ def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS, *, ke
 
 @contextmanager
 def plain_torch():
-    """As torch is at first, whatever is switched on around it: a notebook may do without gradients, or use a GPU."""
+    """As torch is at first, whatever is switched on around it: gradients off, another dtype, or a GPU."""
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.enable_grad())
@@ -78,6 +78,8 @@ def plain_torch():
                 stack.enter_context(torch.autocast(kind, enabled=False))
         if torch.get_default_device().type != "cpu":
             stack.enter_context(torch.device("cpu"))
+        stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+        torch.set_default_dtype(torch.float32)
         yield
 
 

@@ -165,6 +165,16 @@ def test_a_report_names_the_arguments_in_the_order_in_which_they_come():
     assert message.index("n_sinks =") < message.index("window =") < message.index("n_tokens =")
 
 
+def test_an_exercise_has_the_same_variants_in_a_notebook_that_computes_in_float64():
+    exercise = chapter_exercises("length")["length.accuracy"]  # its inputs are drawn in two dtypes there
+    torch.set_default_dtype(torch.float64)
+    try:
+        found = variants.__wrapped__(exercise)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert found == variants(exercise)
+
+
 def test_check_takes_a_variant_and_names_those_it_knows():
     def tenfold(*arguments):
         return 10 * chapter_exercises("block_cost")["block_cost.operations"].reference(*arguments)

@@ -353,13 +353,31 @@ def without_data():
         torch.set_default_device(None)
 
 
-@pytest.mark.parametrize("state", [torch.no_grad, torch.inference_mode, of_bfloat16, without_data])
+@contextmanager
+def of_float64():
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("state", [torch.no_grad, torch.inference_mode, of_bfloat16, without_data, of_float64])
 def test_what_is_switched_on_around_a_check_decides_nothing(state):
     right, wrong = (lambda x: (x @ x.mT).exp()), (lambda x: (x @ x.mT).exp() + 1e-3)
     exercise = Exercise("a.b", right, lambda size, generator: (normal(generator, size, size),), (), differentiable=True)
     with state():
         assert judge(exercise, right).passed
         assert judge(exercise, wrong).status == "wrong"
+        assert draw(exercise, 0)[0][0].dtype is torch.float32
+        made = judge(exercise, lambda x: (x @ x.mT).exp() * torch.ones(len(x)))
+        assert made.passed, made
+
+
+def test_what_is_switched_on_around_a_check_is_so_afterwards():
+    with of_float64():
+        assert check("flash.attend", chapter_exercises("flash")["flash.attend"].reference).passed
+        assert torch.get_default_dtype() is torch.float64
 
 
 def test_an_answer_may_return_what_its_next_call_overwrites():
