@@ -5,6 +5,10 @@ import torch
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import normal
 
+# How a token reaches an output: not at all, in the last feature alone, or in two, one up and the other as far down.
+# Larger numbers: by attention.
+NOT, LATE, UP_AND_DOWN = range(3)
+
 # --- who has a say? --------------------------------------------------------------------------------
 
 
@@ -21,16 +25,23 @@ def _moves(layer, x, changed):
 
 
 def _layers(size, generator):
-    """A layer whose mask is drawn at random, so that no two rows, and no two columns, need be alike."""
+    """A layer in which a token reaches an output in one of several ways, drawn at random, or not at all."""
     n, d = size + 2, size + 1
     x, other = normal(generator, 2, n, d)
-    may_attend = torch.rand(n, n, generator=generator) < 0.5
-    may_attend |= torch.eye(n, dtype=torch.bool)
-    may_attend[0, -1] = not may_attend[-1, 0]  # its transpose is another table
+    way = torch.randint(5, (n, n), generator=generator)
+    # The last token reaches the first output, and not the other way round: the transpose is another table. Its relu
+    # lets nothing through for x, so that a derivative there does not show it.
+    way[0, 1:3], way[0, -1], way[-1, 0], way[-1, -2] = UP_AND_DOWN, LATE, NOT, NOT
+    x[-1, 0], other[-1, 0] = -1, 1
+    may_attend = (way > UP_AND_DOWN) | torch.eye(n, dtype=torch.bool)
 
     def layer(tokens):
         scores = tokens @ tokens.T / d**0.5
-        return scores.masked_fill(~may_attend, float("-inf")).softmax(-1) @ tokens
+        output = scores.masked_fill(~may_attend, float("-inf")).softmax(-1) @ tokens
+        late = (way == LATE).float() @ tokens[:, 0].relu() / n
+        up = (way == UP_AND_DOWN).float() @ tokens[:, 1] / n
+        moved = torch.stack([up, -up, *[torch.zeros(n)] * (d - 3), late], dim=1)
+        return output + moved + 3e-8 * tokens.roll(1, 0)  # as little as rounding does
 
     return layer, x, other
 
@@ -89,6 +100,29 @@ SAY = Exercise(
                 [(layer(_exchanged(x, other, j)) - layer(x)).amax(-1) > 1e-6 for j in range(len(x))], dim=1
             ),
             "A difference may be negative: take its absolute value before the largest.",
+        ),
+        Misconception(
+            "the size of the first number",
+            lambda layer, x, other: torch.stack(
+                [(layer(_exchanged(x, other, j)) - layer(x))[:, 0].abs() > 1e-6 for j in range(len(x))], dim=1
+            ),
+            "You look at some numbers of each output, such as the first, and not at all. An output is a vector, and "
+            "may move in any of them: take the largest difference.",
+        ),
+        Misconception(
+            "the mean of the differences",
+            lambda layer, x, other: torch.stack(
+                [(layer(_exchanged(x, other, j)) - layer(x)).mean(-1).abs() > 1e-6 for j in range(len(x))], dim=1
+            ),
+            "In a mean, or a sum, of differences what goes up and what goes down cancel. Take absolute values first, "
+            "and the largest of them.",
+        ),
+        Misconception(
+            "no threshold",
+            lambda layer, x, other: torch.stack(
+                [(layer(_exchanged(x, other, j)) != layer(x)).any(-1) for j in range(len(x))], dim=1
+            ),
+            "You ask whether anything differs. Rounding alone makes differences of some 1e-7: compare with 1e-6.",
         ),
         Misconception(
             "stays",

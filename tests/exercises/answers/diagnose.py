@@ -14,11 +14,24 @@ def table_by_loops(layer, x, other):
     return table
 
 
+def _by_rule(layer, x, other, rule):
+    columns = [rule(layer(torch.cat([x[:j], other[j : j + 1], x[j + 1 :]])) - layer(x)) for j in range(len(x))]
+    return torch.stack(columns, dim=1)
+
+
 WRONG = {
     "diagnose.say": {
         "one token for all outputs": lambda layer, x, other: (
             say(layer, x, other).any(0, keepdim=True).expand(len(x), -1)
         ),
+        "sums": lambda layer, x, other: _by_rule(layer, x, other, lambda moved: moved.sum(-1).abs() > 1e-6),
+        "the first two numbers": lambda layer, x, other: _by_rule(
+            layer, x, other, lambda moved: moved[:, :2].abs().amax(-1) > 1e-6
+        ),
+        "a threshold of 1e-9": lambda layer, x, other: _by_rule(
+            layer, x, other, lambda moved: moved.abs().amax(-1) > 1e-9
+        ),
+        "derivatives": lambda layer, x, other: torch.autograd.functional.jacobian(layer, x).abs().amax((1, 3)) > 1e-6,
         "floats": lambda layer, x, other: say(layer, x, other).float(),
         "itself left out": lambda layer, x, other: say(layer, x, other) & ~torch.eye(len(x), dtype=torch.bool),
         "a full table": lambda layer, x, other: torch.ones(len(x), len(x), dtype=torch.bool),
@@ -40,6 +53,16 @@ WRONG = {
 RIGHT = {
     "diagnose.say": {
         "loops": table_by_loops,
+        "lengths of the moves": lambda layer, x, other: _by_rule(
+            layer, x, other, lambda moved: moved.norm(dim=-1) > 1e-6
+        ),
+        "all exchanges at once": lambda layer, x, other: (
+            (torch.vmap(layer)(torch.where(torch.eye(len(x), dtype=torch.bool)[..., None], other, x)) - layer(x))
+            .abs()
+            .amax(-1)
+            .T
+            > 1e-6
+        ),
         "torch.where": lambda layer, x, other: torch.stack(
             [
                 (layer(torch.where(torch.arange(len(x))[:, None] == j, other, x)) - layer(x)).abs().amax(-1) > 1e-6
