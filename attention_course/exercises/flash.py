@@ -141,10 +141,13 @@ def _for_all(scores, values, tile):
 
 
 def _attend_inputs(size, generator):
-    """One query's scores rise from tile to tile, another's fall from far above, a third's rise far."""
+    """One query's scores rise from tile to tile, another's fall from far above, a third's rise far.
+
+    Far above means that float64 does not bridge it either: its smallest exponential is that of -745.
+    """
     n_queries, tile = (4, 3, 1)[size % 3], size // 2
     n_keys = 3 * tile + size % 2
-    level = torch.tensor([0.0, 200.0, -200.0, 0.0])[:n_queries, None]
+    level = torch.tensor([0.0, 1000.0, -200.0, 0.0])[:n_queries, None]
     step = torch.tensor([1.0, -60.0, 100.0, -1.0])[:n_queries, None] * (torch.arange(n_keys) // tile)
     return normal(generator, n_queries, n_keys) + level + step, normal(generator, n_keys, size + 1), tile
 
