@@ -10,15 +10,15 @@ from attention_course.exercises.drawing import normal
 
 
 class _Model:
-    """Random, and its cache a list with a vector for each symbol; it refuses to read more symbols than a text needs."""
+    """Random, and its cache a list with a vector for each symbol; it refuses more symbols than all texts need."""
 
     def __init__(self, embedding, head, unread):
         self.embedding, self.head, self.unread = embedding, head, unread
 
     def __call__(self, symbols, cache):
-        self.unread -= symbols.size(1)
+        self.unread -= symbols.numel()
         if self.unread < 0:
-            raise RuntimeError(f"the model reads {-self.unread} more symbols than the text has")
+            raise RuntimeError(f"the model reads {-self.unread} more symbols than the texts have")
         logits = []
         for column in symbols.T:
             cache.append(self.embedding[column])
@@ -47,7 +47,7 @@ def _write_inputs(size, generator):
     batch, n_symbols, n_prompt, n = (2, 3, 1)[size % 3], 7 + size, 1 + size, 2 + size
     embedding, head = normal(generator, n_symbols, 6), normal(generator, 6, n_symbols)
     prompt = torch.randint(n_symbols, (batch, n_prompt), generator=generator)
-    return _Model(embedding, head, n_prompt + n), prompt, n
+    return _Model(embedding, head, batch * (n_prompt + n)), prompt, n
 
 
 def _forgetful(model, prompt, n):

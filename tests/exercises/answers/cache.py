@@ -25,6 +25,11 @@ def _prompt_symbol_by_symbol(model, prompt, n):
     return torch.cat([prompt, torch.stack(written, dim=1)], dim=1)
 
 
+def _text_by_text(model, prompt, n):
+    """Each with a cache of its own."""
+    return torch.cat([write(model, text[None], n) for text in prompt])
+
+
 WRONG = {
     "cache.write": {
         "one too many": lambda model, prompt, n: torch.cat([write(model, prompt, n), prompt[:, :1]], dim=1),
@@ -46,6 +51,7 @@ WRONG = {
 RIGHT = {
     "cache.write": {
         "what the cache lacks": _growing,
+        "text by text": _text_by_text,
         "the prompt symbol by symbol": _prompt_symbol_by_symbol,
     },
     "cache.step": {
