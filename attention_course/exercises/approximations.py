@@ -171,14 +171,16 @@ CROSSOVER = Exercise(
     _crossover_inputs,
     (
         Misconception(
-            "features for nothing",
+            "two products of four",
             lambda n_heads, d, m: (4 * m * d + 2 * m) / (4 * d),
-            "The features are not free: to make them for queries and keys takes as much as to use them.",
+            "Two of the four products of 2nmd are missing. The four are: features of queries, features of keys, the "
+            "state, reading the state.",
         ),
         Misconception(
-            "features of the keys only",
+            "three products of four",
             lambda n_heads, d, m: (6 * m * d + 2 * m) / (4 * d),
-            "You made features for one side only. Queries and keys both need them.",
+            "One of the four products of 2nmd is missing. The four are: features of queries, features of keys, the "
+            "state, reading the state.",
         ),
         Misconception(
             "normaliser forgotten",

@@ -46,7 +46,7 @@ PARAMETERS = Exercise(
         Misconception(
             "no layer norms",
             lambda d, h, f: count_parameters(d, h, f) - 4 * d,
-            "The layer norms have parameters too: which, and how many?",
+            "4 · d_model are missing: the gains and biases of the two norms, or the biases of the four projections.",
         ),
         Misconception(
             "half of the layer norms",

@@ -111,6 +111,12 @@ def test_given_code_is_attempted_once_it_behaves_otherwise(given, answer, status
     assert judge(exercise, answer).status == status
 
 
+def test_given_code_that_overflows_is_not_mended_by_more_digits():
+    given = chapter_exercises("flash")["flash.attend"].given
+    verdict = check("flash.attend", lambda scores, values, tile: given(scores.double(), values.double(), tile))
+    assert verdict.message == NOT_MENDED
+
+
 def test_what_pytorch_has_not_implemented_is_an_attempt():
     verdict = check(JACOBIAN, torch.nn.Module())
     assert verdict.status == "wrong" and "NotImplementedError" in verdict.message
@@ -120,6 +126,18 @@ def test_a_value_instead_of_a_function_is_told_so():
     assert "the function itself" in check(JACOBIAN, torch.eye(2)).message
     assert judge(asking(lambda: 3), 3).passed
     assert judge(asking(lambda: 3), 4).status == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "told"),
+    [
+        ("block_cost.parameters", lambda d, h, f: 4 * d**2 + 2 * d * f + f + d + 4 * d, "the biases of the four proj"),
+        ("approximations.crossover", lambda h, d, m: (6 * m * d + 2 * m) / (4 * d), "the state, reading the state"),
+        ("approximations.crossover", lambda h, d, m: (4 * m * d + 2 * m) / (4 * d), "the state, reading the state"),
+    ],
+)
+def test_a_count_that_several_mistakes_give_is_told_of_all_of_them(exercise, answer, told):
+    assert told in check(exercise, answer).message
 
 
 def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
