@@ -129,6 +129,11 @@ CLS = Exercise(
             "the first pad counts as real, and so does the last.",
         ),
         Misconception(
+            "everything real",
+            _everything_real,
+            "Your mask lets pads in: keep the given mask, with one entry in front.",
+        ),
+        Misconception(
             "CLS token masked",
             lambda tokens, mask, cls, encoder: encoder(*_with_cls(tokens, mask, cls, real=False))[:, 0],
             "The CLS token's entry is False, so no token may attend to it, not even itself. It is real.",
