@@ -43,7 +43,8 @@ SOFTMAX = Exercise(
         Misconception(
             "uniform where nothing is allowed",
             lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1),
-            "A row that may attend to nothing has the same low score everywhere: it attends to every forbidden key alike.",
+            "A row that may attend to nothing has the same low score everywhere: it attends to every forbidden key "
+            "alike.",
         ),
         Misconception(
             "after the softmax",

@@ -61,14 +61,14 @@ UPDATE = Exercise(
         Misconception(
             "no half",
             lambda state, patterns, beta: update(state, patterns, beta) - state,
-            "The square of the state counts half, or its gradient is twice the state. (Or this is the step: add it to the "
-            "state.)",
+            "The square of the state counts half, or its gradient is twice the state. (Or this is the step: add it to "
+            "the state.)",
         ),
         Misconception(
             "step added to the answer",
             lambda state, patterns, beta: state + update(state, patterns, beta),
-            "You added the answer to the state. The step ends at the answer: the state itself drops out. (Or the energy "
-            "lacks half the square of the state, without which its gradient is minus the answer.)",
+            "You added the answer to the state. The step ends at the answer: the state itself drops out. (Or the "
+            "energy lacks half the square of the state, without which its gradient is minus the answer.)",
         ),
     ),
 )

@@ -68,7 +68,8 @@ LAYER_NORM = Exercise(
         Misconception(
             "no eps",
             lambda tokens, gain, bias, eps: layer_norm(tokens, gain, bias, 0.0),
-            "The `eps` that was given is not used. (Without any, a token whose features are all equal would give 0 / 0.)",
+            "The `eps` that was given is not used. (Without any, a token whose features are all equal would give "
+            "0 / 0.)",
         ),
         Misconception(
             "divides by the variance",
