@@ -1,17 +1,28 @@
 """Exercises of the page on approximations."""
 
+from functools import partial
+
 import torch
 
 from attention_course.exercises.checking import Exercise, Misconception
 from attention_course.exercises.drawing import integer
 
-# --- Performer's features --------------------------------------------------------------------------
+# --- Performer's features, each direction both ways ------------------------------------------------
 
 
-def positive_features(x, directions):
-    x = x * x.size(-1) ** -0.25
-    exponent = x @ directions.T - x.square().sum(-1, keepdim=True) / 2
-    return exponent.exp() / len(directions) ** 0.5
+def _half_square(x):
+    return x.square().sum(-1, keepdim=True) / 2
+
+
+def _features(x, directions, *, power=-0.25, length=_half_square, root=0.5, times=2):
+    x = x * x.size(-1) ** power
+    projected = x @ directions.T
+    exponent = torch.cat([projected, -projected], dim=-1) - length(x)
+    return exponent.exp() / (times * len(directions)) ** root
+
+
+def two_way_features(x, directions):
+    return _features(x, directions)
 
 
 def _feature_inputs(size, generator):
@@ -21,65 +32,91 @@ def _feature_inputs(size, generator):
     )
 
 
-def _wrong_features(exponent, *, power=-0.25, root=0.5):
-    def wrong(x, directions):
-        x = x * x.size(-1) ** power
-        return exponent(x @ directions.T, x).exp() / len(directions) ** root
-
-    return wrong
+def _turned_with_the_length(x, directions):
+    features = two_way_features(x, directions)
+    forth = features[:, : len(directions)]
+    return torch.cat([forth, 1 / (2 * len(directions) * forth)], dim=-1)
 
 
-def _shifted(projected, x):
-    return projected - x.square().sum(-1, keepdim=True) / 2
+def _in_pairs(x, directions):
+    return two_way_features(x, directions).unflatten(-1, (2, -1)).mT.flatten(-2)
+
+
+def _one_way(x, directions):
+    return two_way_features(x, directions)[:, : len(directions)] * 2**0.5
 
 
 FEATURES = Exercise(
     "approximations.features",
-    positive_features,
+    two_way_features,
     _feature_inputs,
     (
         Misconception(
             "square of the length left out",
-            _wrong_features(lambda projected, x: projected),
+            partial(_features, length=lambda x: 0),
             "The exponent lacks the squared length. On average your products are exp(q . k) times a factor that "
             "grows with the lengths of both, and among the keys that factor does not cancel.",
         ),
         Misconception(
             "length not squared",
-            _wrong_features(lambda projected, x: projected - x.norm(dim=-1, keepdim=True) / 2),
+            partial(_features, length=lambda x: x.norm(dim=-1, keepdim=True) / 2),
             "You subtracted half the length. The mean of exp(w . u) is exp(|u|^2 / 2), with the length squared.",
         ),
         Misconception(
             "not halved",
-            _wrong_features(lambda projected, x: projected - x.square().sum(-1, keepdim=True)),
+            partial(_features, length=lambda x: 2 * _half_square(x)),
             "You subtracted the whole squared length. The mean of exp(w . u) is exp(|u|^2 / 2).",
         ),
         Misconception(
             "sign",
-            _wrong_features(lambda projected, x: projected + x.square().sum(-1, keepdim=True) / 2),
+            partial(_features, length=lambda x: -_half_square(x)),
             "You added the squared length. It is there to take out what the mean of exp(w . q) has too much.",
         ),
         Misconception(
+            "the length turned round with the direction",
+            _turned_with_the_length,
+            "For -w you changed the sign of the whole exponent. The direction turns round, and the length of x stays "
+            "what it was: half its square is subtracted for both.",
+        ),
+        Misconception(
             "scaled by the root of d twice",
-            _wrong_features(_shifted, power=-0.5),
+            partial(_features, power=-0.5),
             "You divided by sqrt(d). Queries and keys both pass through this function, so their product would be "
             "divided by d: each takes half of the exponent.",
         ),
         Misconception(
             "not scaled",
-            _wrong_features(_shifted, power=0.0),
+            partial(_features, power=0.0),
             "The products estimate exp(q . k), without the sqrt(d) that attention divides by.",
         ),
         Misconception(
-            "divided by m",
-            _wrong_features(_shifted, root=1.0),
-            "You divided by m. A product of two such features has that factor twice: each takes the square root.",
+            "divided by the root of m",
+            partial(_features, times=1),
+            "You divided by the root of m. A product now sums over two features for each direction, so that yours are "
+            "twice too large on average.",
+        ),
+        Misconception(
+            "divided by 2m",
+            partial(_features, root=1.0),
+            "You divided by 2m. A product of two such features has that factor twice: each takes the square root.",
         ),
         Misconception(
             "a sum instead of a mean",
-            _wrong_features(_shifted, root=0.0),
-            "Products of your features are sums over the directions, m times too large. (In attention the factor "
+            partial(_features, root=0.0),
+            "Products of your features are sums over the directions, 2m times too large. (In attention the factor "
             "cancels, but an estimate should not depend on how often you measured.)",
+        ),
+        Misconception(
+            "in pairs",
+            _in_pairs,
+            "These are the right numbers, in pairs: one direction forth and back, then the next. First come all "
+            "directions as they are, and then all of them turned round.",
+        ),
+        Misconception(
+            "one way only",
+            _one_way,
+            "These are the features of the lesson, for the directions as they are. Each is to be used turned round, "
+            "too.",
         ),
     ),
     differentiable=True,

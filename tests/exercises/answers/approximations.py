@@ -1,16 +1,18 @@
 import torch
 
-from attention_course.exercises.approximations import block_layout, crossover, positive_features
+from attention_course.exercises.approximations import block_layout, crossover, two_way_features
 
 WRONG = {
     "approximations.features": {
-        "absolute": lambda x, w: positive_features(x, w.abs()),
+        "absolute": lambda x, w: two_way_features(x, w.abs()),
         "elu": lambda x, w: torch.nn.functional.elu(x @ w.T * x.size(-1) ** -0.25) + 1,
         "one length for all": lambda x, w: (
-            (x @ w.T * x.size(-1) ** -0.25 - x.square().sum() / 2 / x.size(-1) ** 0.5).exp() / len(w) ** 0.5
+            two_way_features(x, w)
+            * ((x.square().sum(-1, keepdim=True) - x.square().sum()) / 2 / x.size(-1) ** 0.5).exp()
         ),
-        "root of d instead of m": lambda x, w: positive_features(x, w) * (len(w) / x.size(-1)) ** 0.5,
-        "logarithms": lambda x, w: positive_features(x, w).log(),
+        "turned round first": lambda x, w: two_way_features(x, -w),
+        "root of d instead of m": lambda x, w: two_way_features(x, w) * (len(w) / x.size(-1)) ** 0.5,
+        "logarithms": lambda x, w: two_way_features(x, w).log(),
     },
     "approximations.layout": {
         "floats": lambda n, window, n_global: block_layout(n, window, n_global).float(),
@@ -31,5 +33,11 @@ WRONG = {
 }
 
 RIGHT = {
+    "approximations.features": {
+        "twice as many directions": lambda x, w: (
+            (x @ torch.cat([w, -w]).T / x.size(-1) ** 0.25 - x.square().sum(-1)[:, None] / 2 / x.size(-1) ** 0.5).exp()
+            / (2 * len(w)) ** 0.5
+        ),
+    },
     "approximations.crossover": {"simplified": lambda h, d, m: 2 * m + m / (2 * d)},
 }
