@@ -163,14 +163,15 @@ class Remote:
         self._link, self._number = link, number
 
     def __call__(self, *arguments, **named):
-        if torch.is_grad_enabled() and any(_learns(argument) for argument in arguments):
-            return _Through.apply(self, named, *arguments)
-        return self._called(arguments, named, graph=False)[1]
+        given, names = (*arguments, *named.values()), list(named)  # the last are named
+        if torch.is_grad_enabled() and any(map(_learns, given)):
+            return _Through.apply(self, names, *given)
+        return self._called(given, names, graph=False)[1]
 
-    def _called(self, arguments, named, graph):
-        message = {"arguments": encode(arguments, self._link.refuse), "named": encode(named, self._link.refuse)}
-        reply = self._link.ask(call=self._number, graph=graph, **message)
-        for argument, now in zip(arguments, reply["lists"], strict=True):
+    def _called(self, given, names, graph):
+        arguments = encode(given, self._link.refuse)
+        reply = self._link.ask(call=self._number, arguments=arguments, names=names, graph=graph)
+        for argument, now in zip(given, reply["lists"], strict=True):
             if now is not None:
                 argument[:] = decode(now, self._link.find)
         return reply["call"], decode(reply["value"], self._link.find)
@@ -193,9 +194,9 @@ def _learns(value):
 
 class _Through(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, remote, named, *arguments):
-        ctx.link, ctx.count = remote._link, len(arguments)
-        ctx.call, value = remote._called(arguments, named, graph=True)
+    def forward(ctx, remote, names, *given):
+        ctx.link = remote._link
+        ctx.call, value = remote._called(given, names, graph=True)
         return value
 
     @staticmethod

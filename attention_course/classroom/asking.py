@@ -163,10 +163,11 @@ class _Lent:
 
     def _call(self, message):
         function = self.find(message["call"])
-        arguments, named = (decode(message[kind], self.find) for kind in ("arguments", "named"))
+        arguments, names = decode(message["arguments"], self.find), message["names"]
+        unnamed = len(arguments) - len(names)
         with torch.set_grad_enabled(message["graph"]):
             leaves = [_leaf(argument) if message["graph"] else argument for argument in arguments]
-            value = function(*leaves, **named)
+            value = function(*leaves[:unnamed], **dict(zip(names, leaves[unnamed:], strict=True)))
         self.graphs.append((leaves, value))
         # A list may have grown: models keep their caches in lists.
         lists = [encode(argument, self.keep) if isinstance(argument, list) else None for argument in arguments]

@@ -113,6 +113,26 @@ def test_the_sample_has_thirty_ways_and_the_record_says_that_none_was_wrong():
     assert record["statuses"].keys() == {"passed", "look yourself"}
 
 
+# How the printed solution of an exercise may call the function or the model that it is given.
+LENT = {
+    "a list by keyword": ("cache.write", "(unread, cache)", "(unread, cache=cache)"),
+    "tensors by keyword": ("cross_attention.decoder_block", "(tokens, memory, memory_mask)",
+                           "(mask=memory_mask, query=tokens, key=memory)"),
+    "all by keyword": ("classifiers.cls_vector", "(longer, F.pad", "(tokens=longer, mask=F.pad"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("exercise", "call", "other"), LENT.values(), ids=LENT.keys())
+def test_a_function_that_was_lent_is_called_as_any_other(tmp_path, exercise, call, other):
+    solution = ways.solutions(exercise.split(".")[0])[exercise]
+    code = solution.source.replace(call, other)
+    assert other in code
+    start = f"{START}\nfrom torch.nn import functional as F"
+    path = notebook(tmp_path / "a.ipynb", start, f"{code}\n{solution.checked()}")
+    result = grade_one(made(Task(exercise, 1, None)), "someone", [path])["tasks"][exercise]
+    assert result["status"] == "passed", result["message"]
+
+
 def test_an_answer_may_take_its_numbers_from_autograd(verdict_on):
     answer = "def answer(x):\n    return torch.autograd.functional.jacobian(lambda s: s.softmax(0), x)"
     assert verdict_on(START, f"{answer}\n{CHECK}")["status"] == "passed"
