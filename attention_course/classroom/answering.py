@@ -126,7 +126,7 @@ def _answer(channel):
     reply["outcomes"] = encode(got, link.refuse)
     if request["differentiable"] and callable(answer) and not any(isinstance(one, NoNumbers) for one in got):
         reply["gradients"] = encode(gradients_of(answer, second), link.refuse)
-    send(channel, reply)
+    send(channel, reply | {"limit": link.limit})
 
 
 def _compiled(source, name, mode):
@@ -135,10 +135,14 @@ def _compiled(source, name, mode):
 
 
 class _Link:
-    """What the grader holds for this answer: the functions and models that exercises hand over."""
+    """What the grader holds for this answer: the functions and models that exercises hand over.
+
+    Attributes:
+        limit: What the answer wanted of them that goes in a notebook and not from here; empty where there was nothing.
+    """
 
     def __init__(self, channel):
-        self.channel = channel
+        self.channel, self.limit = channel, ""
 
     def find(self, number):
         return Remote(self, number)
@@ -152,8 +156,12 @@ class _Link:
         send(self.channel, question)
         reply = receive(self.channel)
         if "error" in reply:
-            raise RuntimeError(reply["error"])
+            raise _Raised(reply["error"])
         return reply
+
+
+class _Raised(RuntimeError):
+    """What was called in the grader raised an error, and would have in a notebook."""
 
 
 class Remote:
@@ -164,9 +172,15 @@ class Remote:
 
     def __call__(self, *arguments, **named):
         given, names = (*arguments, *named.values()), list(named)  # the last are named
-        if torch.is_grad_enabled() and any(map(_learns, given)):
-            return _Through.apply(self, names, *given)
-        return self._called(given, names, graph=False)[1]
+        try:
+            if torch.is_grad_enabled() and any(map(_learns, given)):
+                return _Through.apply(self, names, *given)
+            return self._called(given, names, graph=False)[1]
+        except _Raised:
+            raise
+        except Exception as error:  # such as torch.vmap's tensors, which have no numbers to send
+            self._link.limit = f"the function that it was given cannot be called so here ({error})"
+            raise
 
     def _called(self, given, names, graph):
         arguments = encode(given, self._link.refuse)
@@ -177,11 +191,12 @@ class Remote:
         return reply["call"], decode(reply["value"], self._link.find)
 
     def __getattr__(self, name):
-        if name.startswith("_"):
+        if name in ("_link", "_number"):  # a copy asks for much before it has them
             raise AttributeError(name)
         try:
             return decode(self._link.ask(get=name, of=self._number)["value"], self._link.find)
-        except RuntimeError as error:
+        except _Raised as error:
+            self._link.limit = f"what it was given has no {name} here"
             raise AttributeError(str(error)) from None
 
     def __deepcopy__(self, memo):

@@ -41,8 +41,9 @@ class Asker:
 
         Returns:
             `"outcomes"` and `"gradients"` as `run` gives them (`None` where there are none), `"callable"`,
-            `"failure"` (what went wrong before it, or `None`), and `"alone"` (whether it had no network, reached no
-            other process and wrote only into its folder).
+            `"failure"` (what went wrong before it, or `None`), `"limit"` (what it wanted of a function that it was
+            given and goes in notebooks only, or nothing), and `"alone"` (whether it had no network, reached no other
+            process and wrote only into its folder).
 
         Raises:
             Stopped: If the answer's process ended, or said something that is no answer.
@@ -121,6 +122,7 @@ def _conversation(channel, request, lent, seconds):
 
 def _reply(message, alone, count):
     reply = {"failure": None, "outcomes": None, "gradients": None, "callable": bool(message.get("callable"))}
+    reply["limit"] = str(message.get("limit", ""))[:300]
     if message["failure"] is not None:
         reply["failure"] = str(message["failure"])[:300]
     for kind in ("outcomes", "gradients"):

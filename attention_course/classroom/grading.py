@@ -104,10 +104,11 @@ def _asked(assignment, student, exercise, answer, result):
 
 
 def _doubt(reply, answer):
-    """Why an answer may be right where it was run with all that its notebook runs; empty where nothing says so."""
+    """Why an answer may be right where it is run in its notebook, with all of it; empty where nothing says so."""
     texts = [outcome.text for outcome in reply["outcomes"] if isinstance(outcome, NoNumbers)]
     missing = next((text for text in texts if text.startswith("NameError")), "")
-    return reply["failure"] or missing or (answer.uncertain and "a call outside of it may have changed what it uses")
+    changed = "a call outside of it may have changed what it uses" if answer.uncertain else ""
+    return reply["failure"] or missing or reply["limit"] or changed
 
 
 def _asker():

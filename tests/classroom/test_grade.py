@@ -118,6 +118,7 @@ LENT = {
     "a list by keyword": ("cache.write", "(unread, cache)", "(unread, cache=cache)"),
     "tensors by keyword": ("cross_attention.decoder_block", "(tokens, memory, memory_mask)",
                            "(mask=memory_mask, query=tokens, key=memory)"),
+    "a copy of it": ("cache.write", "model(", "__import__('copy').copy(model)("),
     "all by keyword": ("classifiers.cls_vector", "(longer, F.pad", "(tokens=longer, mask=F.pad"),
 }  # fmt: skip
 
@@ -131,6 +132,28 @@ def test_a_function_that_was_lent_is_called_as_any_other(tmp_path, exercise, cal
     path = notebook(tmp_path / "a.ipynb", start, f"{code}\n{solution.checked()}")
     result = grade_one(made(Task(exercise, 1, None)), "someone", [path])["tasks"][exercise]
     assert result["status"] == "passed", result["message"]
+
+
+# What goes in a notebook, and not with a function that stays in the grader; and what is wrong everywhere.
+ONLY_THERE = {
+    "vmap": ("torch.vmap(gradient)(points)", "look yourself"),
+    "jacrev": ("torch.func.jacrev(gradient)(points)[0]", "look yourself"),
+    "its name": ("(print(gradient.__name__), gradient(points))[1]", "look yourself"),
+    "too many arguments": ("gradient(points, steps)", "wrong"),
+    "itself": ("points", "wrong"),
+}
+
+
+@pytest.mark.parametrize(("gradients", "status"), ONLY_THERE.values(), ids=ONLY_THERE.keys())
+def test_what_only_a_notebook_lets_a_function_do_is_looked_at(tmp_path, gradients, status):
+    answer = f"""def answer(gradient, x, baseline, steps):
+    shares = (torch.arange(steps) + 0.5) / steps
+    points = baseline + shares[:, None, None] * (x - baseline)
+    return ((x - baseline) * {gradients}.mean(0)).sum(-1)"""
+    exercise = "interpretability.integrated"
+    path = notebook(tmp_path / "a.ipynb", START, f'{answer}\ncheck("{exercise}", answer)')
+    result = grade_one(made(Task(exercise, 1, None)), "someone", [path])["tasks"][exercise]
+    assert result["status"] == status, result["message"]
 
 
 def test_an_answer_may_take_its_numbers_from_autograd(verdict_on):
