@@ -18,7 +18,7 @@ from attention_course.classroom.submission import Submission, read
 from attention_course.classroom.variants import judge_variant
 from attention_course.exercises import Verdict, chapter_exercises
 from attention_course.exercises.checking import draw, no_function, verdict_on
-from attention_course.exercises.running import NoNumbers
+from attention_course.exercises.running import LATE, NoNumbers
 
 LOOK = "look yourself"
 UNJUDGED = (LOOK, "stopped")  # nothing is said about the answer
@@ -98,9 +98,15 @@ def _asked(assignment, student, exercise, answer, result):
             verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
     except Exception as error:  # an answer may have put anything in the place of its numbers
         return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {error}")
+    if verdict.status == "wrong" and any(map(_late, [*reply["outcomes"], *gradients])):
+        return Verdict(exercise.id, "stopped", f"It took too long. {verdict.message}")
     if verdict.status == "wrong" and (doubt := _doubt(reply, answer)):
         return Verdict(exercise.id, LOOK, f"{verdict.message} But perhaps it is not what was meant: {doubt}.")
     return verdict
+
+
+def _late(outcome):
+    return isinstance(outcome, NoNumbers) and outcome.text.startswith(LATE)
 
 
 def _doubt(reply, answer):

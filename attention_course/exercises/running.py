@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 SECONDS = 5  # for all inputs together
+LATE = "no result after"
 LARGEST = 10_000  # numbers in a result: no exercise has so many, and twelve huge ones would fill the memory
 
 
@@ -62,7 +63,7 @@ def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS, *, ke
     except Interrupted:
         raise KeyboardInterrupt from None
     except TooSlow as error:
-        stopped = NoNumbers(f"no result after {seconds:g} seconds", _own_lines(error, function))
+        stopped = NoNumbers(f"{LATE} {seconds:g} seconds", _own_lines(error, function))
         outcomes += [stopped] * (len(inputs) - len(outcomes))
     return outcomes
 

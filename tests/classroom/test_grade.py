@@ -355,6 +355,22 @@ def test_an_answer_is_ended_with_all_that_it_started(code):
     assert time.monotonic() - start < 20
 
 
+SLOW = {"its numbers": "len(patches) > 1", "its gradients": "patches.requires_grad"}
+
+
+@pytest.mark.parametrize("condition", SLOW.values(), ids=SLOW.keys())
+def test_an_answer_that_takes_too_long_is_stopped_and_not_wrong(tmp_path, condition):
+    answer = f"""def answer(patches, words, W_q, W_k, W_v):
+    while {condition}:
+        pass
+    weights = (words @ W_q) @ (patches @ W_k).mT
+    return (weights / W_q.size(-1) ** 0.5).softmax(-1) @ (patches @ W_v)"""
+    exercise = "cross_attention.caption"
+    path = notebook(tmp_path / "a.ipynb", START, f'{answer}\ncheck("{exercise}", answer)')
+    result = grade_one(made(Task(exercise, 1, None)), "a", [path])["tasks"][exercise]
+    assert result["status"] == "stopped" and "no result after 5 seconds" in result["message"]
+
+
 # What an answer's process may send in the place of what it should.
 MESSAGES = [
     ({"outcomes": {"list": ["text"] * 12}}, "look yourself"),
