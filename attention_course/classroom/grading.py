@@ -113,7 +113,7 @@ def _doubt(reply, answer):
     """Why an answer may be right where it is run in its notebook, with all of it; empty where nothing says so."""
     texts = [outcome.text for outcome in reply["outcomes"] if isinstance(outcome, NoNumbers)]
     missing = next((text for text in texts if text.startswith("NameError")), "")
-    changed = "a call outside of it may have changed what it uses" if answer.uncertain else ""
+    changed = "what was left out may have changed what it uses" if answer.uncertain else ""
     return reply["failure"] or missing or reply["limit"] or changed
 
 

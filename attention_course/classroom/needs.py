@@ -12,7 +12,7 @@ DEFS = (ast.FunctionDef, ast.AsyncFunctionDef)
 FUNCTIONS = (*DEFS, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 SURE = (*FUNCTIONS, *IMPORTS, ast.Assign, ast.AnnAssign)  # each defines its names, whatever stood before
-HARMLESS = {"print", "check", "display", "repr", "str", "len", "help"}  # calls that change no argument
+HARMLESS = {"print", "check", "display", "help", "len", "repr", "str", "type", "isinstance"}  # change no argument
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Answer:
     Attributes:
         expression: The answer, as an expression.
         statements: What has to run before it, in order.
-        uncertain: Whether a call that is left out may have changed what the answer uses.
+        uncertain: Whether something that is left out may have changed what the answer uses.
         fingerprint: The same for code that is the same but for names, comments and docstrings; empty for short code.
     """
 
@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Part:
-    """A statement of the notebook, with the names that it defines, looks up, changes and gives to functions."""
+    """A statement of the notebook, with the names that it defines, looks up, changes and hands over."""
 
     statement: ast.stmt
     bound: set[str]
@@ -47,7 +47,7 @@ def parts_of(statements: list[ast.stmt]) -> list[Part]:
     """A notebook's statements with their names."""
     imported = set().union(*(_bound(statement) for statement in statements if isinstance(statement, IMPORTS)))
     functions = [statement for statement in statements if isinstance(statement, DEFS)]
-    changing = {one.name: changed & _used(one) for one in functions if (changed := _changes_within(one, imported))}
+    changing = {one.name: (_changes_within(one, imported) | _given(one)) & _used(one) for one in functions}
     return [
         Part(
             statement, _bound(statement), _used(statement), _changed(statement, imported),
@@ -89,7 +89,9 @@ def with_needs(answer: ast.expr, behind: list[Part], before: list[Part], checked
                 waiting += [(other, end) for other in part.used]
             if name in part.bound and isinstance(part.statement, SURE):
                 break
-    values = {name for place in kept for name in parts[place].bound if isinstance(parts[place].statement, ast.Assign)}
+    kept_parts = [parts[place] for place in kept]
+    no_values = (*FUNCTIONS, *IMPORTS)
+    values = {name for part in kept_parts for name in part.bound if not isinstance(part.statement, no_values)}
     needs = [parts[place].statement for place in sorted(kept)]
     # A notebook's `from __future__ import …` holds for all that is run after it.
     future = [one.statement for one in parts if getattr(one.statement, "module", "") == "__future__"]
@@ -173,18 +175,32 @@ def _root(node):
 
 
 def _handed_over(statement, changing):
-    """The names that a statement gives to a function which may change them, and those that the function changes itself.
+    """The names whose values may be changed by what a statement calls, or later by a second name.
 
     Args:
         statement: Of the notebook.
-        changing: The notebook's functions that change something in place, with the names of the notebook among it.
+        changing: The notebook's functions, with the names of the notebook that each may change.
     """
     if isinstance(statement, FUNCTIONS):
-        return set()
-    own = [call for call in ast.walk(statement) if isinstance(call, ast.Call) and _root(call.func) in changing]
-    unasked = [call for call in _unasked_calls(statement) if _root(call.func) not in HARMLESS]
-    given = [part for call in [*own, *unasked] for part in (*call.args, *(keyword.value for keyword in call.keywords))]
-    return set().union(*(changing[_root(call.func)] for call in own), map(_root, given)) - {None}
+        given = {node.id for one in statement.decorator_list for node in ast.walk(one) if isinstance(node, ast.Name)}
+        called = set()
+    else:
+        given, called = _given(statement), {_root(call.func) for call in _calls(statement)}
+    return given.union(*(changing.get(name, ()) for name in given | called))
+
+
+def _given(node):
+    """The names that are given to a call or whose method is called, and those whose value gets a second name."""
+    calls = [call for call in _calls(node) if _root(call.func) not in HARMLESS]
+    functions = {id(call.func) for call in calls}
+    inside = [part for call in calls for part in ast.walk(call) if id(part) not in functions]
+    second = [part.value for part in ast.walk(node) if isinstance(part, ast.Assign | ast.AnnAssign)]
+    second += [part.iter for part in ast.walk(node) if isinstance(part, ast.For)]
+    return {part.id for part in inside if isinstance(part, ast.Name)} | set(map(_root, second)) - {None}
+
+
+def _calls(node):
+    return [call for call in ast.walk(node) if isinstance(call, ast.Call)]
 
 
 def _fingerprint(statements):

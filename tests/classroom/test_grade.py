@@ -175,11 +175,25 @@ def test_a_name_that_is_missing_may_have_been_left_out_by_the_grader(verdict_on)
     assert verdict["status"] == "look yourself" and "'from_file' is not defined" in verdict["message"]
 
 
+SIGNED = f"def answer(x):\n    p = x.softmax(0)\n    return signs[0] * (p.diag() - torch.outer(p, p))\n{CHECK}"
 UNREADABLE = {
     "a loop over checks": [START, RIGHT, f'for name, f in [("{JACOBIAN}", answer)]:\n    check(name, f)'],
     "a missing module": [START, f"import no_such\n\nanswer = no_such.answer\n{CHECK}"],
     "filled by a function": [START, "parts = []\n\n\ndef fill(x):\n    x.append(torch.outer)\n\n\nfill(parts)",
                              f"def answer(x):\n    p = x.softmax(0)\n    return p.diag() - parts[0](p, p)\n{CHECK}"],
+    "taken by pop": [START, "signs = [3.0, 1.0]", "first = signs.pop(0)", SIGNED],
+    "taken in a function": [START, "signs = [3.0, 1.0]", "def take():\n    first = signs.pop(0)", "take()", SIGNED],
+    "taken by next": [START, "signs = iter([3.0, 1.0, *[1.0] * 99])\nfirst = next(signs)",
+                      SIGNED.replace("signs[0]", "next(signs)")],
+    "annotated": [START, "signs: list = [3.0, 1.0]", "first = signs.pop(0)", SIGNED],
+    "filled, and kept": [START, "signs = torch.zeros(1)", "_ = torch.nn.init.ones_(signs)", SIGNED],
+    "filled by a method": [START, "signs = torch.zeros(1)", "same = signs.fill_(1.0)", SIGNED],
+    "a second name": [START, "signs = torch.zeros(1)", "view = signs[:]\nview += 1", SIGNED],
+    "walked through": [START, "signs = [torch.zeros(1)]", "for sign in signs:\n    sign += 1", SIGNED],
+    "a decorator": [START, "signs = []", "def register(function):\n    signs.append(1.0)\n    return function",
+                    "@register\ndef mine():\n    pass", SIGNED],
+    "a method as a decorator": [START, "signs = []", "@signs.append\ndef mine():\n    return 1.0",
+                                SIGNED.replace("signs[0]", "signs[0]()")],
     "a syntax error around it": [START, f"def answer(x:\n    return\n{CHECK}"],
 }  # fmt: skip
 
@@ -187,6 +201,14 @@ UNREADABLE = {
 @pytest.mark.parametrize("cells", UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_what_cannot_be_read_is_looked_at_and_never_wrong(verdict_on, cells):
     assert verdict_on(*cells)["status"] == "look yourself"
+
+
+def test_what_is_only_looked_at_leaves_no_doubt(verdict_on):
+    """Where nothing that is left out may have changed what a wrong answer uses, it is wrong."""
+    looked_at = "print(signs[0])\nassert len(signs) == 2\nabove = signs[0] > 1\ntried = answer(torch.ones(2))"
+    assert verdict_on(START, "signs = [3.0, 1.0]", SIGNED, looked_at)["status"] == "wrong"
+    lambda_ = f"answer = lambda x: x\n{CHECK}\nprint(answer(torch.ones(2)), answer(torch.ones(3)).sum())"
+    assert verdict_on(START, lambda_)["status"] == "wrong"
 
 
 def test_a_mistake_is_told_in_its_sentence_and_a_stub_is_not_attempted(verdict_on):
