@@ -11,7 +11,7 @@ from attention_course.classroom import installed
 from attention_course.classroom.assignment import Assignment
 from attention_course.classroom.decided import read_decided
 from attention_course.classroom.grading import grade_all
-from attention_course.classroom.handed_in import submissions
+from attention_course.classroom.handed_in import not_read, submissions
 from attention_course.classroom.reports import write_empty_times, write_reports
 from attention_course.classroom.times import read_times
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         assignment = Assignment.load(given.assignment)
         handed_in = submissions(given.submissions)
         times, remarks = _times(given, assignment, handed_in)
-        remarks += _of_another_package(assignment)
+        remarks += _of_another_package(assignment) + _of_other_files(given.submissions)
         read_decided(given.out / "decided.csv", assignment, handed_in)  # so that a mistake in it is told now
         with ThreadPoolExecutor(given.jobs) as executor:
             results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
@@ -65,6 +65,11 @@ def _of_another_package(assignment):
         return []
     told = [" ".join(filter(None, (version, commit[:10]))) for version, commit in (made, here)]
     return [f"Assigned with {told[0]} of the package, and {told[1]} is installed: exercises may differ."]
+
+
+def _of_other_files(folder):
+    names = ", ".join(map(ascii, not_read(folder)))
+    return [f"Not read, since these are no notebooks (.ipynb) and do not say whose they are: {names}."] if names else []
 
 
 def _tell(done, of, seconds):

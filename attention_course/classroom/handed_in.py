@@ -18,11 +18,11 @@ def submissions(folder: Path) -> dict[str, list[Path]]:
     found, folder = {}, Path(folder)
     entries = sorted(folder.iterdir()) if folder.is_dir() else []
     for entry in filter(_is_theirs, entries):
-        if entry.is_dir() and not entry.is_symlink():
+        if _is_folder(entry):
             found.setdefault(_of_folder(entry.name), []).extend(_notebooks(entry))
         elif _is_notebook(entry):
             found.setdefault(_of_file(entry.stem), []).append(entry)
-        elif _of_file(entry.name) != entry.name:  # a student's, and no notebook
+        elif _names_somebody(entry):  # and is no notebook
             found.setdefault(_of_file(entry.name), [])
     zipped = [entry for entry in entries or [folder] if entry.suffix == ".zip"]
     if zipped and not found:
@@ -30,6 +30,20 @@ def submissions(folder: Path) -> dict[str, list[Path]]:
     if not found:
         raise ValueError(f"submissions must be a folder with notebooks, got {folder}")
     return found
+
+
+def not_read(folder: Path) -> list[str]:
+    """The files that are no notebooks and do not say whose they are, such as `ada.ipynb.txt` or another zip."""
+    files = (entry for entry in sorted(folder.iterdir()) if _is_theirs(entry) and not _is_folder(entry))
+    return [entry.name for entry in files if not _is_notebook(entry) and not _names_somebody(entry)]
+
+
+def _is_folder(path):
+    return path.is_dir() and not path.is_symlink()
+
+
+def _names_somebody(path):
+    return _of_file(path.name) != path.name
 
 
 def _notebooks(folder):

@@ -102,6 +102,23 @@ def test_a_zip_is_to_be_unpacked_first(tmp_path):
         submissions(notebook(tmp_path / "a.ipynb"))
 
 
+def test_files_that_are_nobodys_are_told_by_name(tmp_path, capsys):
+    made(Task(JACOBIAN, 2, None)).save(tmp_path / "assignment.json")
+    folder, call = tmp_path / "class", ["assignment.json", "class", "--out", "out"]
+    call = [argument if argument == "--out" else str(tmp_path / argument) for argument in call]
+    notebook(folder / "Ada.ipynb", START, f"{RIGHT}\n{CHECK}")
+    (folder / ".DS_Store").write_bytes(b"")
+    (folder / "loefwen_77_9901_answer.docx").write_bytes(b"PK")  # this says whose it is
+    assert main(call) == 0 and "Not read" not in capsys.readouterr().out
+    for name in ("bob.ipynb.txt", "more.zip"):
+        (folder / name).write_bytes(b"")
+    (folder / "a link").symlink_to(tmp_path)
+    told = "Not read, since these are no notebooks (.ipynb) and do not say whose they are: "
+    told += "'a link', 'bob.ipynb.txt', 'more.zip'."
+    assert main(call) == 0
+    assert told in capsys.readouterr().out and told in (tmp_path / "out" / "class.md").read_text()
+
+
 def test_a_mistake_in_the_old_order_keeps_its_name_and_a_copied_solution_is_told_what_is_different(tmp_path):
     task = Task("bottleneck.context", 1, "arguments from the back")
     start = "import torch\nfrom attention_course import check\ndef f(scores, states, lengths):\n    "
