@@ -29,13 +29,14 @@ def read_decided(path: Path, assignment: Assignment, students: Collection[str]) 
     """What was filled in; nothing where there is no such table yet.
 
     Args:
-        path: The table that `write_decided` wrote; what stands behind the points of a line is not read.
+        path: The table that `write_decided` wrote. Behind the points of a line may stand what its exercise is worth;
+            what comes then is not read.
         assignment: What was assigned.
         students: All who handed in.
 
     Raises:
         ValueError: If a line may mean several students, gives points that its exercise cannot earn, or others than a
-            line before; the message names it.
+            line before, or if another number stands behind them; the message names it.
     """
     decided, worth = Decided(), {task.exercise: task.points for task in assignment.tasks}
     for where, row in lines(path, HEAD[:2]) if path.exists() else ():
@@ -47,6 +48,9 @@ def read_decided(path: Path, assignment: Assignment, students: Collection[str]) 
         if exercise not in worth or not named(name, students):
             decided.others.append(row[:3])
             continue
+        if _is_another(_number("".join(row[3:4])), worth[exercise]):
+            told = f"{row[3]!r} stands behind the points of an exercise that is worth {worth[exercise]:g}"
+            raise ValueError(f"{where}: {told}: write half a point as 0.5, not as 0,5")
         answer, points = (student_of(name, students, where), exercise), _points(text, worth[exercise], where)
         if decided.points.setdefault(answer, points) != points:
             raise ValueError(f"{where}: {' '.join(answer)} has {decided.points[answer]:g} points in a line before")
@@ -54,13 +58,22 @@ def read_decided(path: Path, assignment: Assignment, students: Collection[str]) 
 
 
 def _points(text, most, where):
-    try:
-        points = float(text.replace(",", "."))
-    except ValueError:
-        points = math.nan
+    points = _number(text)
     if not 0 <= points <= most:
         raise ValueError(f"{where}: points must be a number from 0 to {most:g}, got {text!r}")
     return points
+
+
+def _is_another(number, worth):
+    """A table cuts off digits."""
+    return not math.isnan(number) and not math.isclose(number, worth, rel_tol=1e-5)
+
+
+def _number(text):
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return math.nan
 
 
 def decide(results: list[dict], decided: Decided) -> list[dict]:

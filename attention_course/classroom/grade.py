@@ -68,7 +68,7 @@ def _of_another_package(assignment):
 
 
 def _of_other_files(folder):
-    names = ", ".join(map(ascii, not_read(folder)))
+    names = ", ".join(map(repr, not_read(folder)))
     return [f"Not read, since these are no notebooks (.ipynb) and do not say whose they are: {names}."] if names else []
 
 

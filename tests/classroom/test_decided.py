@@ -82,6 +82,8 @@ def test_a_decision_may_take_points_away_and_stays_when_the_answer_changes(tmp_p
         (f"Ada,{JACOBIAN},3", "points must be a number from 0 to 2, got '3'"),
         (f"Ada,{JACOBIAN},-1", "points must be a number from 0 to 2, got '-1'"),
         (f"Ada,{JACOBIAN},nan", "points must be a number from 0 to 2, got 'nan'"),
+        (f"Ada,{JACOBIAN},0,5", "'5' stands behind the points of an exercise that is worth 2: write"),
+        (f"Ada,{JACOBIAN},1,5,2,look yourself", "'5' stands behind the points of an exercise that is worth 2: write"),
         (f"Ada,{JACOBIAN},full", "points must be a number from 0 to 2, got 'full'"),
     ],
 )
@@ -99,6 +101,13 @@ def test_a_table_that_is_not_there_or_not_filled_in_decides_nothing(tmp_path):
     assert read_decided(path, task, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
     path.write_text(f"student;exercise;points\nAda_1;{JACOBIAN};0,5\n")  # as where numbers have a decimal comma
     assert read_decided(path, task, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
+
+
+@pytest.mark.parametrize("rest", ["", ",", ",2", ",2.0", ',"2,00"', ",2,look yourself", ",my words"])
+def test_what_an_exercise_is_worth_may_stand_behind_the_points(tmp_path, rest):
+    path = tmp_path / "decided.csv"
+    path.write_text(f"{HEAD}Ada_1,{JACOBIAN},0.5{rest}\n")
+    assert read_decided(path, made(Task(JACOBIAN, 2, None)), ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
 
 
 def test_two_decisions_on_one_answer_are_refused(tmp_path):
