@@ -158,20 +158,26 @@ def grade_all(
     suspects = [student for student in waiting if begun[student] == 1]
     innocent = [student for student in waiting if begun[student] == 0]
     start, done, all_done = time.monotonic(), 0, len(innocent) + len(suspects)
-    for students, width in ((innocent, at_once), (suspects, 1)):
-        students, running = list(students), {}
-        while students or running:
-            while students and len(running) < width:
-                student = students.pop(0)
-                _begun_file(places[student]).write_text(str(begun[student] + 1))
-                running[executor.submit(grade_one, assignment, student, handed_in[student])] = student
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
-                student = running.pop(future)
-                results[student] = {"of": digests[student]} | _result(future, assignment, student)
-                _keep(places[student], results[student])
-                done += 1
-                progress(done, all_done, time.monotonic() - start)
+    try:
+        for students, width in ((innocent, at_once), (suspects, 1)):
+            students, running = list(students), {}
+            while students or running:
+                while students and len(running) < width:
+                    student = students.pop(0)
+                    _begun_file(places[student]).write_text(str(begun[student] + 1))
+                    running[executor.submit(grade_one, assignment, student, handed_in[student])] = student
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    student = running.pop(future)
+                    results[student] = {"of": digests[student]} | _result(future, assignment, student)
+                    _keep(places[student], results[student])
+                    done += 1
+                    progress(done, all_done, time.monotonic() - start)
+    except KeyboardInterrupt:  # by the instructor, and by nobody's answer
+        for student in waiting:
+            if (file := _begun_file(places[student])).exists():
+                file.write_text(str(begun[student]))
+        raise
     return list(results.values())  # and not what stands in the files now
 
 

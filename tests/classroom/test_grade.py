@@ -546,6 +546,19 @@ def test_an_interrupted_run_goes_on_and_who_ended_it_twice_is_set_aside(tmp_path
     assert not list(kept.glob("*.begun"))
 
 
+def test_whom_the_instructor_interrupts_twice_is_judged_the_third_time(tmp_path):
+    class Interrupted(Executor):
+        def submit(self, function, *arguments):
+            raise KeyboardInterrupt
+
+    paths, kept = {"a": [notebook(tmp_path / "a.ipynb", START, f"{RIGHT}\n{CHECK}")]}, tmp_path / "kept"
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            grade_all(ONE, paths, kept, Interrupted(), 1, lambda *progress: None)
+    (result,) = grade_all(ONE, paths, kept, Here(), 1, lambda *progress: None)
+    assert result["tasks"][JACOBIAN]["status"] == "passed"
+
+
 class Here(Executor):
     """Runs at once, in this thread, whose process for answers is there already."""
 
