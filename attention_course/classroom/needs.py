@@ -208,12 +208,16 @@ def _fingerprint(statements):
     nodes, names = list(ast.walk(tree)), {}
     if len(nodes) < LONG:
         return ""
+    # Python's own names and those of modules stay: max is not min.
+    own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             node.name = names.setdefault(node.name, f"n{len(names)}")
             if ast.get_docstring(node) and len(node.body) > 1:
                 del node.body[0]
-        elif isinstance(node, ast.Name):
+        elif isinstance(node, ast.Name) and node.id in own:
             node.id = names.setdefault(node.id, f"n{len(names)}")
         elif isinstance(node, ast.arg):
             node.arg = names.setdefault(node.arg, f"n{len(names)}")

@@ -12,6 +12,7 @@ from attention_course.classroom.grade import main
 from attention_course.classroom.grading import grade_one
 from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import write_reports
+from attention_course.classroom.submission import read
 
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
 TWO = made(Task(JACOBIAN, 2, None), *MASKING)
@@ -57,6 +58,40 @@ def test_notebooks_that_are_missing_or_unreadable_are_told_once_and_to_be_looked
     assert "## masking" not in page_of(tmp_path / "out", "Ada") and f"{JACOBIAN}: passed, 2 of 2" in page_of(
         tmp_path / "out", "Ada"
     )
+
+
+EQUAL = {
+    "another's names": (("answer", "mine"), ("p", "weights"), ("x", "scores")),
+    "a helper's": (("largest", "most"),),
+    "a comment": (("# why", "# since"),),
+}
+DIFFERENT = {
+    "another function of Python's": (("max", "min"),),
+    "another of PyTorch's": (("torch.diag", "torch.tril"),),
+    "another module's": (("torch.outer", "math.outer"), ("import torch", "import math, torch")),
+}
+LONG = """import torch
+def largest(x):
+    return max(x.tolist())  # why
+def answer(x):
+    p = (x - largest(x)).softmax(0)
+    return torch.diag(p) - torch.outer(p, p)
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "equal"),
+    [*((one, True) for one in EQUAL.values()), *((one, False) for one in DIFFERENT.values())],
+    ids=[*EQUAL, *DIFFERENT],
+)
+def test_answers_are_equal_where_only_their_own_names_and_comments_differ(tmp_path, changes, equal):
+    code, prints = f"from attention_course import check\n{LONG}{CHECK}", []
+    for pairs in ((), changes):
+        for one, other in pairs:
+            code = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", other, code)
+        answer = read(notebook(tmp_path / "a.ipynb", code), [JACOBIAN]).answers[JACOBIAN]
+        prints.append(answer.fingerprint)
+    assert prints[0] and (prints[0] == prints[1]) == equal
 
 
 def test_stubs_and_broken_code_as_handed_out_are_not_listed_as_equal(tmp_path):
