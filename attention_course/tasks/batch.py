@@ -5,7 +5,7 @@ from typing import Self
 
 
 class Batch:
-    """A dataclass of tensors, the examples along the first dimension of each."""
+    """A dataclass of tensors, the examples along the first dimension of each; a task that differs says so."""
 
     def to(self, device) -> Self:
         """The same batch on another device."""

@@ -18,12 +18,17 @@ class Lookbacks(Batch):
         symbols: Integers `(batch, length)`. Where there is a start symbol, it is `n_symbols` and stands first.
         target: Integers `(batch, length)`: the symbol `distance` places before, or `NOTHING` where that is the
             start symbol or lies before the first one.
-        gold: Boolean `(length, length)`: `True` where column j is the place that row i answers from.
+        gold: Boolean `(length, length)`, one for all sequences: `True` where column j is the place that row i answers
+            from.
     """
 
     symbols: Tensor
     target: Tensor
     gold: Tensor
+
+    def __getitem__(self, rows) -> "Lookbacks":
+        """Some of the sequences: a slice, a mask, or a tensor of indices."""
+        return Lookbacks(self.symbols[rows], self.target[rows], self.gold)
 
 
 def looking_back(

@@ -77,7 +77,7 @@ def translation_pairs(n_sentences: int, generator: torch.Generator) -> SequenceP
     """Draw sentences; the source is English, the target French, both filled up with `PAD` to the longest possible.
 
     Every choice is uniform and independent: number, article, noun, colour or none and size or none for subject and
-    object; verb; negation (none, "not", "never"); adverb or none.
+    object; verb; negation (none, "not", "never"); adverb or none. Beside "never" stands no adverb.
 
     Args:
         n_sentences: Size of the batch.
