@@ -115,7 +115,7 @@ def _conversation(channel, request, lent, seconds):
         raise Stopped(f"its process ended before it answered, or was ended after {seconds:g} seconds") from None
     except TimeoutError:
         raise Stopped(f"no answer after {seconds:g} seconds") from None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise Stopped(f"what came is no answer: {error}"[:200]) from None
     raise Stopped(f"it called the functions that it was given more than {CALLS} times")
 

@@ -99,7 +99,7 @@ def _decoded(message, find):
         if isinstance(message, (list, float)):
             raise ValueError("no value")
         return message
-    kind = next(iter(message))
+    kind = next(iter(message), None)
     if kind == "tensor":
         return _tensor(message)
     readers = {

@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -20,13 +21,14 @@ import torch
 
 from attention_course.classroom import grading, installed
 from attention_course.classroom.apart import landlock_version
-from attention_course.classroom.asking import Asker, Stopped, _Lent
+from attention_course.classroom.asking import Asker, Stopped, _conversation, _Lent
 from attention_course.classroom.assign import assign
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.grading import grade_all, grade_one, safe_name
 from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import days_late, write_reports
 from attention_course.classroom.submission import read
+from attention_course.classroom.wire import send
 from attention_course.exercises import CHAPTERS
 
 ROOT = Path(__file__).parents[2]
@@ -404,6 +406,8 @@ MESSAGES = [
     ({"outcomes": {"list": []}}, "stopped"),
     ({"outcomes": {"dict": [[{"list": []}, 1]]}}, "stopped"),
     ({"outcomes": [1]}, "stopped"),
+    ({"outcomes": {}}, "stopped"),
+    ({"outcomes": {"list": [{}] * 12}}, "stopped"),
     ({"outcomes": "right", "gradients": None}, "wrong"),
     ({"outcomes": "right", "gradients": {"list": [1] * 12}}, "look yourself"),
     ({"outcomes": "right", "gradients": {"list": [{"tuple": []}] * 12}}, "look yourself"),
@@ -450,6 +454,15 @@ check("cross_attention.caption", Sent())
     path = notebook(tmp_path / "a.ipynb", cell)
     result = grade_one(made(Task("cross_attention.caption", 1, None)), "a", [path])
     assert result["tasks"]["cross_attention.caption"]["status"] == status
+
+
+@pytest.mark.parametrize("message", [[1], "text", 1, None, {}])
+def test_a_first_message_that_is_none_stops_one_answer_and_not_the_grader(message):
+    mine, theirs = socket.socketpair()
+    with mine, theirs:
+        send(theirs, message)
+        with pytest.raises(Stopped, match="what came is no answer"):
+            _conversation(mine, {}, _Lent(), 1)
 
 
 def test_an_answer_may_call_what_it_was_lent_and_look_no_deeper():
