@@ -4,7 +4,7 @@ import torch
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
-from attention_course.diagnosing.masks import Form, influence, is_band, try_form
+from attention_course.diagnosing.masks import Form, Tried, influence, is_band, try_form
 from attention_course.diagnosing.subject import Sizes, Subject
 
 KEYS = "the keys"
@@ -33,11 +33,23 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
             form = min(axes, key=lambda form: form.hides != hides)
             return Finding("mask_axis", f"{argument}, of {form.shape}: {axes[form]}")
         tried = min(moving, key=lambda each: (laid[each.form] != KEYS, each.form.hides != hides))
-        tried = try_form(known.subject, tried.form, sizes, influence(known.subject, sizes)) or tried
-        left, hidden = ((tried.influence & ~tried.may).sum(), (~tried.may).sum())
-        sentence = f"{argument}, as {tried.form.meaning}: of {hidden} pairs it is to hide, {left} still have a say"
-        return Finding("hidden_keys", sentence)
+        return _hidden_keys(known.subject, tried, sizes)
     return None
+
+
+def _hidden_keys(subject: Subject, tried: Tried, sizes: Sizes) -> Finding | None:
+    """How many pairs that a mask of this form is to hide still have a say, or else, how many others have lost it."""
+    tried = try_form(subject, tried.form, sizes, influence(subject, sizes)) or tried
+    if tried.right:  # of so few tokens
+        return None
+    hidden, shown = (tried.compared & each for each in (~tried.may, tried.may))
+    left, lost = (hidden & tried.influence).sum(), (shown & tried.plain & ~tried.influence).sum()
+    sentence = f"{tried.form.argument}, as {tried.form.meaning}: "
+    if left:
+        sentence += f"of {hidden.sum()} pairs it is to hide, {left} still have a say"
+    else:
+        sentence += f"of {shown.sum()} pairs it is to show, {lost} have lost their say"
+    return Finding("hidden_keys", sentence)
 
 
 @torch.no_grad()

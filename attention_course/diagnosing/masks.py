@@ -104,11 +104,18 @@ def is_band(table: Tensor) -> bool:
     return all(diagonal.all() or not diagonal.any() for diagonal in diagonals)
 
 
-def others(subject: Subject, table: Tensor) -> Tensor:
-    """A table of queries and keys without the pairs in which a token would ask itself, if it can."""
-    if subject.kind != "self":
-        return torch.ones_like(table)
-    return ~torch.eye(table.size(1), dtype=torch.bool).expand_as(table)
+def compared(subject: Subject, form: Form, may: Tensor) -> Tensor:
+    """The pairs of which a mask decides, `(batch, n_queries, n_keys)`.
+
+    Left out are those in which a token would ask itself, if it can, and, of a mask that hides tokens from all others,
+    what a hidden token itself sees: nobody is to read that.
+    """
+    pairs = torch.ones_like(may)
+    if subject.kind == "self":
+        pairs &= ~torch.eye(may.size(1), dtype=torch.bool)
+    if not form.by_query and may.size(1) == may.size(2):
+        pairs &= may.mT
+    return pairs
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,9 @@ class Tried:
     """What became of one form.
 
     Attributes:
+        plain: Who has a say without it.
         influence: Who has a say under it.
+        compared: The pairs of which it decides.
         moved: Whether any output is another one than without it.
         right: Whether what it hides has no say, and all else has.
         replaces: Whether all else has a say that had none without a mask: the layer's own causal mask is gone.
@@ -124,7 +133,9 @@ class Tried:
 
     form: Form
     may: Tensor
+    plain: Tensor
     influence: Tensor
+    compared: Tensor
     moved: bool
     right: bool
     replaces: bool
@@ -140,10 +151,11 @@ def try_form(subject: Subject, form: Form, sizes: Sizes, plain: Tensor) -> Tried
         found = influence(subject, sizes, **options)
     except Exception:  # whatever somebody's code may raise
         return None
-    pairs = others(subject, plain)
+    pairs = compared(subject, form, may)
     right = bool((found == (plain & may))[pairs].all())
     replaces = bool((found == may)[pairs].all()) and not right
-    return Tried(form, may, found, bool(subject.moved(after - before, before).any()), right or replaces, replaces)
+    moved = bool(subject.moved(after - before, before).any())
+    return Tried(form, may, plain, found, pairs, moved, right or replaces, replaces)
 
 
 def read_mask(subject: Subject, argument: str, sizes: Sizes, plain: Tensor) -> tuple[Tried | None, list[Tried]]:

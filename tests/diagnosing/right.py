@@ -1000,6 +1000,183 @@ def around_three(layer):
     return lambda query, key, value: layer(query, key, value)[0]
 
 
+# Padding that the pads' own rows feel, too
+
+
+class ZeroesItsPads(PaddingOnly):
+    """What stands at a pad is zeroed, as well as hidden from the others."""
+
+    def forward(self, hidden_states, attention_mask=None):
+        output, _ = super().forward(hidden_states, attention_mask)
+        return output if attention_mask is None else output * attention_mask[..., None].to(output.dtype)
+
+
+class HidesRowsAndColumns(Masked):
+    """`mask` (batch, n): pads are hidden, and nothing is shown to them."""
+
+    def forward(self, x, mask=None):
+        return self.attend(x, None if mask is None else mask[:, None, :, None] & mask[:, None, None, :])
+
+
+def values_first(value, key, query, mask=None):
+    return fills_where_true(query, key, value, mask)
+
+
+class ValuesFirst(nn.Module):
+    """In the order of a tutorial that is often copied; the mask must be given."""
+
+    def __init__(self, embed_size=32, heads=4):
+        super().__init__()
+        self.heads = heads
+        self.queries, self.keys, self.values, self.fc_out = (nn.Linear(embed_size, embed_size) for _ in range(4))
+
+    def forward(self, values, keys, query, mask):
+        values = self.values(values).unflatten(-1, (self.heads, -1))
+        keys = self.keys(keys).unflatten(-1, (self.heads, -1))
+        queries = self.queries(query).unflatten(-1, (self.heads, -1))
+        energy = torch.einsum("nqhd,nkhd->nhqk", queries, keys) / queries.size(-1) ** 0.5
+        if mask is not None:
+            energy = energy.masked_fill(mask == 0, torch.finfo(energy.dtype).min)
+        return self.fc_out(torch.einsum("nhqk,nkhd->nqhd", energy.softmax(-1), values).flatten(2))
+
+
+def smallest_in_float32(q, k, v, mask=None):
+    """The smallest number of the scores' own precision is no infinity in float32, nor in half precision."""
+    scores = q @ k.mT / q.size(-1) ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1, dtype=torch.float32).to(q.dtype) @ v
+
+
+# Names that hold "mask" or "valid", of arguments that hide no keys
+
+
+class NoMasks(Masked):
+    """What is written into hidden scores, and a kind of mask."""
+
+    def forward(self, x, mask=None, mask_value=-1e4, mask_type="none"):
+        q, k, v = self.split(x)
+        scores = q @ k.mT / math.sqrt(self.d_head)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, mask_value)
+        if mask_type == "causal":
+            scores = scores.masked_fill(~self.seen[: x.size(1), : x.size(1)].tril(), mask_value)
+        return self.join(scores.softmax(-1) @ v)
+
+
+def one_length(queries, keys, values, valid_len=None):
+    """A single number: how many keys are words, in every sequence."""
+    return by_lengths(queries, keys, values, valid_len and torch.full(queries.shape[:1], valid_len))
+
+
+class ByLengths(nn.Module):
+    """As in d2l.ai: `valid_lens` (batch,) or (batch, n_queries), and must be given."""
+
+    def __init__(self, num_hiddens=32, num_heads=4):
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(num_hiddens, num_hiddens) for _ in range(4))
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2).flatten(0, 1)
+
+    def forward(self, queries, keys, values, valid_lens):
+        q, k, v = self.split(self.W_q(queries)), self.split(self.W_k(keys)), self.split(self.W_v(values))
+        scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
+        if valid_lens is not None:
+            valid_lens = valid_lens.repeat_interleave(self.num_heads, 0)
+            lens = valid_lens.repeat_interleave(q.size(1)) if valid_lens.dim() == 1 else valid_lens.reshape(-1)
+            hidden = torch.arange(k.size(1)) >= lens[:, None]
+            scores = scores.masked_fill(hidden.view(scores.shape), torch.finfo(scores.dtype).min)
+        blend = torch.bmm(scores.softmax(-1), v).unflatten(0, (-1, self.num_heads))
+        return self.W_o(blend.transpose(1, 2).flatten(2))
+
+
+class MasksQueries(Cross):
+    """`x_mask` (batch, n_queries) zeroes outputs, beside a mask of keys."""
+
+    def forward(self, x, context, x_mask=None, context_mask=None):
+        output = super().forward(x, context, context_mask)
+        return output if x_mask is None else output * x_mask[..., None].to(output.dtype)
+
+
+class QueryMask(Masked):
+    """`query_mask` (batch, n) zeroes outputs, and `mask` hides keys."""
+
+    def forward(self, x, mask=None, query_mask=None):
+        output = self.attend(x, mask)
+        return output if query_mask is None else output * query_mask[..., None].to(output.dtype)
+
+
+class HeadMask(Masked):
+    """`head_mask`, as in BERT: by what each head's weights are multiplied."""
+
+    def forward(self, hidden_states, attention_mask=None, head_mask=None):
+        q, k, v = self.split(hidden_states)
+        scores = q @ k.mT / math.sqrt(self.d_head)
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        weights = scores.softmax(-1)
+        return self.join((weights if head_mask is None else weights * head_mask) @ v)
+
+
+def before_itself(query, key, value):
+    """Each token sees those before it; the first sees nothing, and gets zeros."""
+    may_attend = torch.ones(query.size(-2), key.size(-2), dtype=torch.bool).tril(-1)
+    return attention_course.scaled_dot_product_attention(query, key, value, may_attend)
+
+
+# Parameters that a call does not use
+
+
+class OwnContext(Masked):
+    """Keys of a context have a matrix of their own, which is not used without one."""
+
+    def __init__(self):
+        super().__init__()
+        self.k_ctx, self.v_ctx = nn.Linear(32, 32), nn.Linear(32, 32)
+
+    def forward(self, x, context=None):
+        if context is None:
+            return self.attend(x)
+        q, _, _ = self.split(x)
+        k, v = (part(context).unflatten(-1, (4, -1)).transpose(1, 2) for part in (self.k_ctx, self.v_ctx))
+        return self.join(F.scaled_dot_product_attention(q, k, v))
+
+
+class Pools(Masked):
+    """One vector for all, if asked for, by a parameter that is not used else."""
+
+    def __init__(self):
+        super().__init__()
+        self.pooled = nn.Parameter(torch.randn(32, 1))
+
+    def forward(self, x, pool=False):
+        output = self.attend(x)
+        return (output * (output @ self.pooled).softmax(1)).sum(1) if pool else output
+
+
+class LooksAhead(Masked):
+    """Each token sees two before it, itself, and one ahead."""
+
+    def forward(self, x):
+        return self.attend(x, torch.ones(2 * x.shape[1:2], dtype=torch.bool, device=x.device).triu(-2).tril(1))
+
+
+class Differential(Masked):
+    """As in the Differential Transformer: the difference of two softmaxes, in which each row sums to a half."""
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        weights = [(a @ b.mT / 2).softmax(-1) for a, b in zip(q.chunk(2, -1), k.chunk(2, -1), strict=True)]
+        return self.join((weights[0] - 0.5 * weights[1]) @ v)
+
+
+def pytorch_stack():
+    layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
+    return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+
 ONCE_WRONG = [  # as RIGHT, which a page counts
     ("a context of six tokens", lambda: Masked(context=6, causal=True), {}),
     ("an output that starts at zero", StartsAtZero, {}),
@@ -1013,6 +1190,8 @@ ONCE_WRONG = [  # as RIGHT, which a page counts
     ("hidden_states and encoder_hidden_states", TwoStates, {}),
     ("a function around a layer", lambda: around(Masked()), {}),
     ("a function around PyTorch's layer", lambda: around_three(nn.MultiheadAttention(32, 4, batch_first=True)), {}),
+    ("pads that are zeroed", ZeroesItsPads, {}),
+    ("pads that see nothing", HidesRowsAndColumns, {}),
 ]
 
 

@@ -198,6 +198,22 @@ def test_a_report_says_what_it_rests_on():
     ]
 
 
+class HidesTheFirst(Masked):
+    """Where a mask is given, nobody but the first token itself sees the first."""
+
+    def forward(self, x, mask=None):
+        if mask is not None:
+            mask = mask.clone()
+            mask[1:, 0] = False
+        return self.attend(x, mask)
+
+
+def test_a_mask_that_hides_too_much_is_told_from_one_that_hides_too_little():
+    (finding,) = diagnose(HidesTheFirst()).wrong
+    assert finding.name == "hidden_keys"
+    assert re.search(r": of [1-9] pairs it is to show, [1-9] have lost their say$", finding.sentence), finding
+
+
 def test_how_it_seems_to_be_called_is_told():
     assert diagnose(plain).seems == "it seems to take query, key and value, (batch, heads, n, d)"
     seems = diagnose(Layer(hides=True)).seems
