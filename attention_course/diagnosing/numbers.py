@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
+from attention_course.diagnosing.masks import Form
 from attention_course.diagnosing.subject import Sizes, Subject
 
 
@@ -35,12 +36,8 @@ def ask_empty(known: Knowledge, sizes: Sizes) -> Finding | None:
     for argument, works in known.masks.items():
         if works is None or "added" in works.form.meaning:
             continue
-        tokens = subject.draw(sizes)
-        may = torch.ones(len(tokens[0]), tokens[0].size(2), tokens[1].size(2), dtype=torch.bool)
-        may[0, : 1 if works.form.by_query else None] = False
-        options = works.form.build(may, subject.dtype)
         try:
-            output, gradients = _backward(subject, tokens, options)
+            output, gradients = _with_an_empty_row(subject, works.form, sizes)
         except Exception:  # whatever somebody's code may raise
             continue
         if output.isnan().any():
@@ -55,6 +52,21 @@ def ask_empty(known: Knowledge, sizes: Sizes) -> Finding | None:
     return None
 
 
+def _with_an_empty_row(subject: Subject, form: Form, sizes: Sizes) -> tuple[Tensor, dict[str, Tensor | None]]:
+    """The output and the gradients where the first query, or all of the first sequence, may see nothing.
+
+    In float32, as people call it: to softmaxes in float32, the smallest number of float64 is minus infinity.
+    """
+    dtype, subject.dtype = subject.dtype, torch.float32
+    tokens = subject.draw(sizes)
+    may = torch.ones(len(tokens[0]), tokens[0].size(2), tokens[1].size(2), dtype=torch.bool)
+    may[0, : 1 if form.by_query else None] = False
+    try:
+        return _backward(subject, tokens, form.build(may, subject.dtype))
+    finally:
+        subject.dtype = dtype
+
+
 def _backward(
     subject: Subject, tokens: list[Tensor], options: dict[str, Any]
 ) -> tuple[Tensor, dict[str, Tensor | None]]:
@@ -66,7 +78,7 @@ def _backward(
     given = [leaves[id(tensor)] + 0 for tensor in tokens]  # no leaf: what writes into it is found elsewhere
     if subject.kind == "self":
         given = given[:1] * 3
-    named = {name: leaves[id(tensor)] for name, tensor in zip(subject.signature.tokens, tokens, strict=False)}
+    named = {name: leaves[id(tensor)] for name, tensor in subject.named(tokens).items()}
     if isinstance(attention, nn.Module):
         named |= {name: each for name, each in attention.named_parameters() if each.requires_grad}
     output = subject(given, attention, **options)
@@ -114,7 +126,7 @@ def ask_writes(known: Knowledge, sizes: Sizes) -> Finding | None:
     subject = known.subject
     for name, options in known.options(sizes).items():
         tokens = subject.draw(sizes)
-        given = {**dict(zip(subject.signature.tokens, tokens, strict=False)), **options}
+        given = {**subject.named(tokens), **options}
         before = {each: tensor.clone() for each, tensor in given.items() if isinstance(tensor, Tensor)}
         with torch.no_grad():
             subject.raw(tokens, **options)

@@ -5,7 +5,8 @@ from torch import Tensor, nn
 
 from attention_course.diagnosing.findings import Finding
 from attention_course.diagnosing.knowledge import Knowledge
-from attention_course.diagnosing.subject import Sizes, cast
+from attention_course.diagnosing.modules import cast
+from attention_course.diagnosing.subject import Sizes
 
 HALVES = {torch.float16: 0.05, torch.bfloat16: 0.2}  # what rounding may move, as a share of the largest output
 

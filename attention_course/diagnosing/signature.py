@@ -21,6 +21,7 @@ NUMBERS = (
 )
 TOKENS = {"key", "value", "k", "v", "keys", "values", "key_states", "value_states"}
 MASK = re.compile(r"mask|bias|padding|may_attend|valid|hidden_where|visible", re.IGNORECASE)
+NO_KEYS = re.compile(r"head|len(s|gths?)?$|^q(uery|ueries)?_", re.IGNORECASE)  # a mask of heads or queries; lengths
 CAUSAL = re.compile(r"causal", re.IGNORECASE)
 PAST = re.compile(r"past|cache|^present|^memory_kv|layer_state|^state$", re.IGNORECASE)
 OF_OTHERS = re.compile(r"encoder|cross|memory|context", re.IGNORECASE)  # not of a single sequence
@@ -31,7 +32,7 @@ FLAGS = re.compile(r"need|return|output_|use_|train|verbose", re.IGNORECASE)
 
 @dataclass
 class Signature:
-    """The arguments of a call, by what they are for."""
+    """The arguments of a call, by what they are for; what is left out but must be given is given as `None`."""
 
     tokens: list[str]
     masks: list[str] = field(default_factory=list)
@@ -39,6 +40,7 @@ class Signature:
     causal: list[str] = field(default_factory=list)
     past: list[str] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     all_names: list[str] = field(default_factory=list)
 
@@ -65,6 +67,7 @@ def read_signature(attention: Callable) -> Signature:
         parameter for parameter in arguments if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     found = Signature([], all_names=[parameter.name for parameter in parameters])
+    n_masks = sum(map(_takes_a_mask, parameters))
     for parameter in parameters:
         name, required = parameter.name, parameter.default is parameter.empty
         if PAST.search(name) and not required and not isinstance(parameter.default, bool):
@@ -74,7 +77,10 @@ def read_signature(attention: Callable) -> Signature:
         elif MASK.search(name) and isinstance(parameter.default, bool):
             if "mask" in name.lower() and not FLAGS.match(name):  # whether to hide what comes later
                 found.causal.append(name)
-        elif MASK.search(name) and not FLAGS.match(name):
+        elif _takes_a_mask(parameter):
+            if NO_KEYS.search(name) or (name == "x_mask" and n_masks > 1):  # beside a mask of keys
+                found.left_out += [name] * required
+                continue
             found.needs_mask |= required
             if len(found.tokens) > 1 or not OF_OTHERS.search(name):
                 found.masks.append(name)
@@ -85,6 +91,13 @@ def read_signature(attention: Callable) -> Signature:
         elif required or (name in TOKENS and parameter.annotation in (parameter.empty, Tensor, Tensor | None)):
             found.tokens.append(name)
     return found
+
+
+def _takes_a_mask(parameter: inspect.Parameter) -> bool:
+    """Whether it is called a mask, and by default there is none: what has a number or a word is its value or kind."""
+    default = parameter.default
+    fits = default is None or default is parameter.empty or isinstance(default, Tensor)
+    return fits and bool(MASK.search(parameter.name)) and not FLAGS.match(parameter.name)
 
 
 def build(attention: type) -> Callable:

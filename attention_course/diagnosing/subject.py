@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_course.diagnosing.layouts import LAYOUTS
+from attention_course.diagnosing.modules import cast, stirred
 from attention_course.diagnosing.signature import Signature, build, read_signature, widths
 from attention_course.examine import copied
 
@@ -29,23 +30,6 @@ class CannotCall(ValueError):
     """No way of calling the attention was found; the message says what was tried."""
 
 
-def cast(attention: nn.Module, dtype: torch.dtype) -> nn.Module:
-    """The module itself, its real numbers in another precision; `to` makes them of complex ones, too."""
-    for tensor in (*attention.parameters(), *attention.buffers()):
-        if tensor.is_floating_point():
-            tensor.data = tensor.data.to(dtype)
-    return attention
-
-
-def _stirred(attention: nn.Module) -> nn.Module:
-    """The module itself; what is to be trained and starts at zero, or nearly, would let nothing through."""
-    generator = torch.Generator().manual_seed(0)
-    for parameter in attention.parameters():
-        if parameter.requires_grad and (parameter.abs() < 1e-3).all():
-            parameter.data.normal_(std=0.02, generator=generator)
-    return attention
-
-
 class Subject:
     """An attention, called with tokens of shape `(batch, heads, n, d)` whatever its own layout is.
 
@@ -61,7 +45,7 @@ class Subject:
             torch.manual_seed(0)  # so that two reports of one class can be compared
             self.attention = build(attention) if isinstance(attention, type) else attention
         if isinstance(self.attention, nn.Module):
-            self.attention = _stirred(copied(self.attention).cpu().float().eval())
+            self.attention = stirred(copied(self.attention).cpu().float().eval())
         self.signature: Signature = read_signature(self.attention)
         if self.signature.unknown:
             raise CannotCall(
@@ -191,10 +175,17 @@ class Subject:
 
     def arguments(self, tokens: list[Tensor]) -> list[Any]:
         """The tokens as the attention wants them."""
-        given = [self.layout.put(tensor) for tensor in tokens[: len(self.signature.tokens)]]
+        given = [self.layout.put(tensor) for tensor in self.named(tokens).values()]
         if self.single:
             given[0] = given[0][:, 0]
         return [tensor.detach().numpy() for tensor in given] if self.numpy else given
+
+    def named(self, tokens: list[Tensor]) -> dict[str, Tensor]:
+        """The tokens by the names of their arguments, in whose order they are given."""
+        names = self.signature.tokens
+        initials = [name[0].lower() for name in names]
+        order = map("qkv".index, initials) if sorted(initials) == ["k", "q", "v"] else range(len(names))
+        return {name: tokens[place] for name, place in zip(names, order, strict=True)}
 
     def fresh(self) -> Callable:
         """A copy that nobody has called yet, in the subject's precision."""
@@ -222,10 +213,11 @@ class Subject:
 
     def _base_for(self, tokens):
         n_queries, n_keys = tokens[0].size(2), tokens[1].size(2)
-        fitted = {}
+        fitted = dict.fromkeys(self.signature.left_out)
         for name, mask in self.base.items():
-            fitted[name] = torch.full((n_queries, n_keys), mask.flatten()[0].item(), dtype=mask.dtype)
-        return {name: mask.to(self.dtype) if mask.is_floating_point() else mask for name, mask in fitted.items()}
+            dtype = self.dtype if mask.is_floating_point() else mask.dtype
+            fitted[name] = torch.full((n_queries, n_keys), mask.flatten()[0].item(), dtype=dtype)
+        return fitted
 
     def __call__(self, tokens: list[Tensor], attention: Callable | None = None, **options: Any) -> Tensor:
         """The output, `(batch, heads, n_queries, d)`; what is written into the arguments is written into copies."""

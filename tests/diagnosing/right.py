@@ -1066,7 +1066,10 @@ class NoMasks(Masked):
 
 def one_length(queries, keys, values, valid_len=None):
     """A single number: how many keys are words, in every sequence."""
-    return by_lengths(queries, keys, values, valid_len and torch.full(queries.shape[:1], valid_len))
+    scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
+    if valid_len is not None:
+        scores = scores.masked_fill(torch.arange(keys.size(-2)) >= valid_len, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1) @ values
 
 
 class ByLengths(nn.Module):
@@ -1192,6 +1195,15 @@ ONCE_WRONG = [  # as RIGHT, which a page counts
     ("a function around PyTorch's layer", lambda: around_three(nn.MultiheadAttention(32, 4, batch_first=True)), {}),
     ("pads that are zeroed", ZeroesItsPads, {}),
     ("pads that see nothing", HidesRowsAndColumns, {}),
+    ("values first", lambda: values_first, {}),
+    ("values first, a module", ValuesFirst, {}),
+    ("a softmax in float32 of the smallest number", lambda: smallest_in_float32, {}),
+    ("a mask's value and type", NoMasks, {}),
+    ("one length", lambda: one_length, {}),
+    ("d2l.ai's valid_lens", ByLengths, {}),
+    ("a mask of x beside one of its context", MasksQueries, {}),
+    ("a mask of queries", QueryMask, {}),
+    ("a mask of heads", HeadMask, {}),
 ]
 
 
