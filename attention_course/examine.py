@@ -10,8 +10,6 @@ from torch import Tensor, nn
 TINY = 1e-4  # of the logits' spread: rounding moves them by far less, a cause by far more
 VANISHED = 1e-6  # of the strongest gradient: the weakest of sound models is hundreds of times larger
 RATES, STEPS, ROWS = (0.003, 0.0003, 0.03), 100, 8  # of learning by heart
-
-
 # The name of a cause if it is wrong, else of the question; whether it is wrong; the number measured; what it means.
 Finding = namedtuple("Finding", "name wrong number sentence")
 
@@ -129,13 +127,16 @@ def ask_start(run: Run) -> Finding:
     """Is the loss far above an even guess's, all logits 0? Or are the logits shares, and the loss does a softmax?"""
     loss, sums = run.loss(run.logits, run.targets).item(), run.logits.sum(-1)
     try:
-        shifted = run.loss(run.logits + 1, run.targets).item()
+        shifted = run.loss(run.logits + 1, run.targets).item()  # a softmax does not feel a constant
     except RuntimeError as error:  # a loss of probabilities refuses numbers above 1
         raise ValueError(f"loss must take logits, as cross_entropy does, and it raises {error}") from error
     if not 0 < run.even < torch.inf:  # as a loss of probabilities, or of their logarithms
         raise ValueError(f"loss must take logits, as cross_entropy does, and it is {run.even:g} where they all are 0")
-    own = abs(shifted - loss) < 1e-4  # a softmax does not feel a constant
-    if own and (run.logits >= 0).all() and ((sums - 1).abs() < 1e-3).all():
+    if run.targets.is_floating_point() and run.targets.numel() == run.logits.numel():
+        hit, beyond = (run.loss(times * run.targets.view_as(run.logits), run.targets) for times in (1, 2))
+        if hit == 0 < beyond:  # as mse_loss
+            raise ValueError("loss must take logits, as cross_entropy does, and it is 0 where they are the targets")
+    if abs(shifted - loss) < 1e-4 and (run.logits >= 0).all() and ((sums - 1).abs() < 1e-3).all():
         return Finding("softmax", True, sums.mean().item(), "each row of logits sums to 1: a softmax before the loss's")
     return Finding("start", loss > 1.5 * run.even, loss, f"loss {loss:.2f}, an even guess {run.even:.2f}")
 
@@ -244,8 +245,8 @@ def ask_learning(run: Run) -> Finding:
             return Finding("learning", False, loss, said)
     if len(run.rates) == 1 and not 1e-4 < update < 0.1:
         return Finding("rate", True, update, f"{said}; the first step at {rate:g} is {update:.1g} of the weights")
-    name = "frozen" if run.frozen else "learning"
-    return Finding(name, True, run.frozen or loss, f"{said}; frozen: {run.frozen} parameters")
+    sentence = f"{said}; frozen: {run.frozen} parameters"
+    return Finding("frozen" if run.frozen else "learning", True, run.frozen or loss, sentence)
 
 
 def ask_float16(run: Run) -> Finding | None:
@@ -282,8 +283,7 @@ def examine(
 
     Raises:
         TypeError: If the model is no module, or the mask not boolean.
-        ValueError: If the batch has not two rows or more of inputs and targets, the mask another shape, or the loss
-            takes no logits.
+        ValueError: If batch and mask do not fit, or the loss takes no logits, as one of regression.
     """
     tokens = batch[0][-1] if isinstance(batch[0], tuple | list) else batch[0]
     if not isinstance(model, nn.Module):

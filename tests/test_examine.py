@@ -274,6 +274,22 @@ def test_a_loss_of_probabilities_is_refused(way, loss):
         examined(patient._replace(model=Changed(patient.model, way), loss=loss))
 
 
+def one_number(seed):
+    """A model of one number for each row, and one in a hundred of it to be said: no even guess is worse."""
+    torch.manual_seed(seed)
+    inputs = torch.randn(32, 8)
+    return Patient(nn.Linear(8, 1), (inputs, inputs[:, 0] / 100), F.mse_loss, {"causal": False, "order": False})
+
+
+def test_a_loss_of_regression_is_refused_and_one_of_margins_is_not():
+    patient = one_number(0)
+    with pytest.raises(ValueError, match="loss must take logits, .* it is 0 where they are the targets"):
+        examined(patient._replace(loss=lambda numbers, y: F.mse_loss(numbers[:, 0], y)))
+    margins = patient._replace(batch=(patient.batch[0], patient.batch[1].sign()))
+    hinge = examined(margins._replace(loss=lambda logits, y: F.relu(1 - logits[:, 0] * y).mean()))
+    assert hinge.cause is None, hinge
+
+
 def test_what_does_not_fit_is_refused():
     model, (inputs, targets), loss, _ = sorter(0)
     mask = torch.ones(32, 8)
