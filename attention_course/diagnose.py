@@ -177,7 +177,7 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     try:
         attention = _load(given.attention)
-    except Exception as error:  # whatever somebody's file may raise
+    except (Exception, SystemExit) as error:  # whatever somebody's file may raise
         print(f"diagnose: {given.attention} cannot be loaded: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     try:

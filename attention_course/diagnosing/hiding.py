@@ -8,6 +8,7 @@ from attention_course.diagnosing.masks import Form, Tried, influence, is_band, t
 from attention_course.diagnosing.subject import Sizes, Subject
 
 KEYS = "the keys"
+MEANT = " (if it is to be causal, say causal=True)"
 
 
 def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
@@ -16,7 +17,13 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
         ran = known.ran[argument]
         if works is not None:
             told = known.told.mask_means
-            if told is not None and "added" not in works.form.meaning and works.form.hides != (told == "hide"):
+            if told is None:
+                continue
+            if "added" in works.form.meaning:
+                finding = _only_added(known, works, sizes)
+                if finding is not None:
+                    return finding
+            elif works.form.hides != (told == "hide"):
                 sentence = f"{argument} takes {works.form.meaning}, and True was said to {told}"
                 return Finding("mask_inverted", sentence)
             continue
@@ -34,6 +41,15 @@ def ask_masks(known: Knowledge, sizes: Sizes) -> Finding | None:
             return Finding("mask_axis", f"{argument}, of {form.shape}: {axes[form]}")
         tried = min(moving, key=lambda each: (laid[each.form] != KEYS, each.form.hides != hides))
         return _hidden_keys(known.subject, tried, sizes)
+    return None
+
+
+def _only_added(known: Knowledge, works: Tried, sizes: Sizes) -> Finding | None:
+    """Where a mask is added, and booleans are taken all the same: do they hide, in the sense that was told?"""
+    for tried in known.ran[works.form.argument]:
+        boolean = tried.form.shape == works.form.shape and "boolean" in tried.form.meaning
+        if boolean and tried.form.hides == (known.told.mask_means == "hide"):
+            return _hidden_keys(known.subject, tried, sizes)
     return None
 
 
@@ -80,6 +96,10 @@ def _laid(subject: Subject, form: Form, sizes: Sizes) -> str | None:
 def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Where it is causal, or nearly, do later tokens have a say?"""
     subject = known.subject
+    if known.ignored and subject.kind != "cross" and not subject.single:
+        hint = bool(subject.signature.masks)
+        sentence = f"{known.ignored}=True moves no output, and later tokens have a say"
+        return Finding("future", sentence + ", unless it is a hint of what the mask is" * hint, note=hint)
     if known.told.causal is False and not known.causal_options:
         return None
     for argument, works in known.masks.items():
@@ -102,7 +122,8 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     if not causal and (torch.equal(table, table.T) or not is_band(table)):
         return None
     query, key = leaks.nonzero()[0].tolist()
-    return Finding("future", f"{when}token {key + 1} has a say in output {query + 1}, which stands before it")
+    sentence = f"{when}token {key + 1} has a say in output {query + 1}, which stands before it"
+    return Finding("future", sentence + MEANT * (not causal), note=not causal)
 
 
 def ask_corner(known: Knowledge, sizes: Sizes) -> Finding | None:

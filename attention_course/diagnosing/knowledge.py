@@ -1,5 +1,6 @@
 """What is found out about an attention before it is asked what is wrong with it."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +34,7 @@ class Knowledge:
         own: In a layer of two sequences, the forms of the masks that hide tokens of the first from each other.
         cached: Whether it was fed in pieces, and remembered them rightly.
         causal_options: The argument that makes it causal, if one does.
+        ignored: An argument that says so, is taken, and changes nothing.
     """
 
     subject: Subject
@@ -42,6 +44,7 @@ class Knowledge:
     own: dict[str, Tried] = field(default_factory=dict)
     cached: bool = False
     causal_options: dict[str, Any] = field(default_factory=dict)
+    ignored: str | None = None
 
     def options(self, sizes: Sizes) -> dict[str, dict[str, Any]]:
         """The calls that are known to work, by name, for inputs of these sizes."""
@@ -64,10 +67,11 @@ def learn(subject: Subject, told: Told) -> Knowledge:
     """Find out who has a say without a mask, and how each mask argument wants to be given."""
     known, plain = Knowledge(subject, told), influence(subject, USUAL)
     for argument in subject.signature.causal:
-        if _moves(subject, {argument: True}) and (
-            "causal" in argument.lower() or _hides_later(subject, {argument: True})
-        ):
+        moves = _moves(subject, {argument: True})
+        if moves and ("causal" in argument.lower() or _hides_later(subject, {argument: True})):
             known.causal_options = {argument: True}
+        elif moves is False and re.fullmatch("(is_|use_)?causal", argument) and not known.hides_future():
+            known.ignored = argument
     own = _own_masks(subject)
     for argument in subject.signature.masks:
         if argument in own:
@@ -115,13 +119,13 @@ def _own_masks(subject: Subject) -> dict[str, Tried]:
 
 @torch.no_grad()
 def _moves(subject, options):
-    """Whether an option is taken, and changes an output."""
+    """Whether an option changes an output; `None` where it is not taken."""
     square = Sizes(USUAL.batch, USUAL.n_queries, USUAL.n_queries)
     tokens = subject.draw(square)
     try:
         before, after = subject(tokens), subject(tokens, **options)
     except Exception:  # whatever somebody's code may raise
-        return False
+        return None
     return bool(subject.moved(after - before, before).any())
 
 

@@ -60,11 +60,18 @@ class Form(NamedTuple):
         return "batch" in self.shape
 
     def pattern(self, subject: Subject, sizes: Sizes) -> Tensor:
-        """Something to hide, `(batch, n_queries, n_keys)`: as different as the shape allows, and no row empty."""
+        """Something to hide, `(batch, n_queries, n_keys)`: as different as the shape allows, and no row empty.
+
+        In a sequence that asks itself, tokens have ranks, and see no higher ones: then what is hidden from a token does
+        not come to it through a third one, in a second layer.
+        """
         tokens = subject.draw(sizes)
         batch, n_queries, n_keys = len(tokens[0]), tokens[0].size(2), tokens[1].size(2)
         places = [torch.arange(n) for n in (batch, n_queries, n_keys)]
         one, query, key = torch.meshgrid(*places, indexing="ij")
+        if subject.kind == "self" and self.by_query:
+            rank = [(each + one * self.by_sequence) % 3 for each in (2 * query, 2 * key)]
+            return rank[1] <= rank[0]
         shift = one * self.by_sequence + query * self.by_query
         may = (key + 2 * shift) % 3 != 1
         may[..., 0] = True  # with a causal mask, too, every query sees a key

@@ -96,7 +96,10 @@ def ask_gradient(known: Knowledge, sizes: Sizes) -> Finding | None:
     if subject.numpy:
         return None
     _, gradients = _backward(subject, subject.draw(sizes), {})
+    unused = [name for name, gradient in gradients.items() if gradient is None and not _has_a_say(subject, name, sizes)]
     for name, gradient in gradients.items():
+        if name in unused:
+            continue
         if gradient is None:
             return Finding("no_gradient", f"no gradient reaches {name}")
         if gradient.dim() > 1:
@@ -104,7 +107,20 @@ def ask_gradient(known: Knowledge, sizes: Sizes) -> Finding | None:
             dead = _dead_part(gradient, 1e-12 * strongest, name in subject.signature.tokens)
             if dead:
                 return Finding("no_gradient", f"the gradient of {dead} {name} is 0")
+    if unused:
+        return Finding("no_gradient", f"no gradient reaches {unused[0]}, which this call does not use", note=True)
     return None
+
+
+@torch.no_grad()
+def _has_a_say(subject: Subject, name: str, sizes: Sizes) -> bool:
+    """Whether an input, or a parameter that other numbers are written into, moves the output: an option's may not."""
+    if name in subject.signature.tokens:
+        return True
+    tokens, attention = subject.draw(sizes), subject.fresh()
+    before, parameter = subject(tokens), attention.get_parameter(name)
+    parameter.copy_(torch.randn(parameter.shape, generator=torch.Generator().manual_seed(3)))
+    return bool(subject.moved(subject(tokens, attention) - before, before).any())
 
 
 def _dead_part(gradient: Tensor, floor: float, is_token: bool) -> str | None:

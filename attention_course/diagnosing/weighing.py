@@ -66,10 +66,11 @@ def ask_weights(known: Knowledge, sizes: Sizes) -> Finding | None:
         if weights is None or not weights.isfinite().all():
             continue
         sums = weights.sum(-1)
-        off = (sums - 1).abs() > OFF
+        off = ((sums - 1).abs() > OFF) & (weights != 0).any(-1)  # a query that sees nothing gets zeros
         if not off.any():
             continue
-        for dims, axis in AXES.items():
+        alike = sums.amax() - sums.amin() < OFF  # then it is by chance that sums over another axis are 1, too
+        for dims, axis in () if alike else AXES.items():
             if weights.size(dims[0]) > 1 and ((weights.sum(dims) - 1).abs() < OFF).all():
                 sentence = f"weights sum to 1 over the {axis}, and a row over the keys to {sums[off][0]:.2f}"
                 return Finding("softmax_axis", sentence)
@@ -129,8 +130,9 @@ def _ask_constant_values(known: Knowledge, sizes: Sizes) -> Finding | None:
         if not output.isfinite().all():
             continue
         expected = output[:, :, :1] if expected is None else expected
-        if subject.moved(output - expected, expected).any():
-            share = (output.norm(dim=-1) / expected.norm(dim=-1)).flatten()
+        off = subject.moved(output - expected, expected).any(-1) & (output != 0).any(-1)
+        if off.any():
+            share = (output.norm(dim=-1) / expected.norm(dim=-1))[off]
             worst = share[(share - 1).abs().argmax()]
             meant = name == UNMASKED
             sentence = f"{name}, equal values come out {worst:.2f} times as large, and so does a row's sum"
@@ -202,11 +204,16 @@ def _rows_cut(subject: Subject, sizes: Sizes, place: int) -> dict[str, list[int]
 
 
 def _rows_moved(subject: Subject, before: Tensor, after: Tensor, place: int) -> list[int]:
-    """Which rows differ in some head; `place` alone where it does, and all heads are alike."""
-    moved = subject.moved(after - before, before).any(-1)
-    moved = moved.reshape(-1, moved.size(-1))  # (batch and heads, n)
+    """Which rows differ in some head; `place` alone where it does, and all heads are alike.
+
+    Told is, too, where a token's numbers lie scattered, as by a `reshape`: what mixes tokens moves whole rows.
+    """
+    numbers = subject.moved(after - before, before)
+    numbers = numbers.reshape(-1, *numbers.shape[-2:])  # (batch and heads, n, d)
+    moved = numbers.any(-1)
     rows = moved.any(0).nonzero().flatten().tolist()
-    return [place] if place in rows and (moved == moved[0]).all() else rows
+    scattered = len(rows) > 2 and (numbers.sum((1, 2)) <= numbers.size(2)).all()
+    return [place] if place in rows and (moved == moved[0]).all() and not scattered else rows
 
 
 def _rows_joined(subject: Subject, sizes: Sizes, place: int) -> list[int] | None:

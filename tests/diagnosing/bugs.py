@@ -409,6 +409,7 @@ CASES = [
         lambda: CausalOneTooFar(32, 4),
         "future",
         "https://github.com/octo-models/octo/issues/75",
+        told={"causal": True},
     ),
     Case(
         "a sequence that is all padding",

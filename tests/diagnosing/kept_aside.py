@@ -234,6 +234,7 @@ CASES = [
         lambda: FlippedTriangle(32, 4),
         "future",
         "https://github.com/pytorch/pytorch/issues/34908",
+        told={"causal": True},
     ),
     Case(
         "heads joined by a reshape",

@@ -1204,6 +1204,13 @@ ONCE_WRONG = [  # as RIGHT, which a page counts
     ("a mask of x beside one of its context", MasksQueries, {}),
     ("a mask of queries", QueryMask, {}),
     ("a mask of heads", HeadMask, {}),
+    ("the first sees nothing", lambda: before_itself, {}),
+    ("matrices of a context that is not given", OwnContext, {}),
+    ("a parameter of an option", Pools, {}),
+    ("PyTorch's encoder of two layers", pytorch_stack, {}),
+    ("each from itself on, of which nothing is said", FromTheEnd, {}),
+    ("one ahead", LooksAhead, {}),
+    ("differential attention", Differential, {}),
 ]
 
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 import unseen
-from right import ONCE_WRONG, RIGHT, Heads, Masked, NormedQueries, RootMeanSquareNormed
+from right import ONCE_WRONG, RIGHT, Heads, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
 from torch import nn
 
 from attention_course.diagnose import _load, diagnose
@@ -138,9 +138,41 @@ class Unscaled(Heads):
         return self.join(F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=1.0))
 
 
+class IgnoresItsFlag(Masked):
+    def forward(self, x, is_causal=False):
+        return self.attend(x)
+
+
+class OnlyAddsItsMask(Masked):
+    """Booleans count as 0 and 1."""
+
+    def forward(self, x, mask=None):
+        q, k, v = self.split(x)
+        scores = q @ k.mT / 8**0.5
+        return self.join((scores if mask is None else scores + mask).softmax(-1) @ v)
+
+
+class KeysByReshape(Masked):
+    """A reshape in place of a transposition mixes the keys' rows in every head alike."""
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        return self.join((q @ k.reshape(len(x), 4, 8, -1) / 8**0.5).softmax(-1) @ v)
+
+
+class CutsOffItsKeys(Masked):
+    def forward(self, x):
+        q, k, v = self.split(x)
+        return self.join((q @ k.detach().mT / 8**0.5).softmax(-1) @ v)
+
+
 @pytest.mark.parametrize(
     ("make", "told", "finding"),
     [
+        (IgnoresItsFlag, {}, "future"),
+        (OnlyAddsItsMask, {"mask_means": "attend"}, "hidden_keys"),
+        (KeysByReshape, {}, "heads_cut"),
+        (CutsOffItsKeys, {}, "no_gradient"),
         (ForgetsThePast, {}, "cache"),
         (IgnoresItsMask, {}, "mask_no_effect"),
         (IgnoresAllOthers, {}, "mask_no_effect"),
@@ -272,6 +304,26 @@ def with_angles(x, start_pos, freqs_cis):
 
 def test_what_may_be_meant_is_a_note():
     assert [(finding.name, finding.note) for finding in diagnose(Sink())] == [("rows_do_not_sum_to_1", True)]
+    assert [(finding.name, finding.note) for finding in diagnose(LooksAhead())] == [("future", True)]
+    assert [(finding.name, finding.note) for finding in diagnose(OwnContext())] == [("no_gradient", True)]
+
+
+def test_a_mask_that_is_only_added_is_right_until_a_sense_is_told():
+    assert diagnose(OnlyAddsItsMask()).wrong == []
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [lambda k: k - k.mean(-2, keepdim=True), lambda k: torch.cat([k[..., :4], k[..., 4:].roll(1, -2)], -1)],
+    ids=["centred", "half of them shifted"],
+)
+def test_keys_that_are_mixed_on_purpose_are_no_wrong_cut(keys):
+    class Mixes(Masked):
+        def forward(self, x):
+            q, k, v = self.split(x)
+            return self.join((q @ keys(k).mT / 8**0.5).softmax(-1) @ v)
+
+    assert diagnose(Mixes()).wrong == []
 
 
 def test_a_convolution_before_the_heads_is_no_wrong_cut():
@@ -432,6 +484,9 @@ def test_the_command_line_tells_and_exits(tmp_path):
     missing = run("mine.py:nothing")
     assert missing.returncode == 2 and "nothing" in missing.stderr
     assert run("attention").returncode == 2
+    (tmp_path / "leaves.py").write_text(f"{BROKEN}\nraise SystemExit(0)", encoding="utf-8")
+    leaves = run("leaves.py:attention")
+    assert leaves.returncode == 2 and "leaves.py:attention cannot be loaded: SystemExit: 0" in leaves.stderr
     (tmp_path / "broken.py").write_text("import nothing_of_that_name", encoding="utf-8")
     broken = run("broken.py:attention")
     assert broken.returncode == 2 and broken.stderr.startswith("diagnose: broken.py:attention cannot be loaded: Mod")

@@ -401,6 +401,7 @@ CASES = [
         lambda: WindowWithOneEdge(32, 4),
         "future",
         "https://github.com/jax-ml/jax/pull/39576",
+        told={"causal": True},
     ),
     Case(
         "heads not brought to the front",
