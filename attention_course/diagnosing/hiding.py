@@ -59,13 +59,17 @@ def _hidden_keys(subject: Subject, tried: Tried, sizes: Sizes) -> Finding | None
     if tried.right:  # of so few tokens
         return None
     hidden, shown = (tried.compared & each for each in (~tried.may, tried.may))
-    left, lost = (hidden & tried.influence).sum(), (shown & tried.plain & ~tried.influence).sum()
+    left, lost = int((hidden & tried.influence).sum()), int((shown & tried.plain & ~tried.influence).sum())
     sentence = f"{tried.form.argument}, as {tried.form.meaning}: "
     if left:
-        sentence += f"of {hidden.sum()} pairs it is to hide, {left} still have a say"
+        sentence += f"of {_pairs(hidden)} it is to hide, {left} still {'has' if left == 1 else 'have'} a say"
     else:
-        sentence += f"of {shown.sum()} pairs it is to show, {lost} have lost their say"
+        sentence += f"of {_pairs(shown)} it is to show, {lost} {'has lost its' if lost == 1 else 'have lost their'} say"
     return Finding("hidden_keys", sentence)
+
+
+def _pairs(table):
+    return "1 pair" if table.sum() == 1 else f"{table.sum()} pairs"
 
 
 @torch.no_grad()
@@ -97,7 +101,7 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Where it is causal, or nearly, do later tokens have a say?"""
     subject = known.subject
     if known.ignored and subject.kind != "cross" and not subject.single:
-        hint = bool(subject.signature.masks)
+        hint = bool(subject.signature.masks) and not known.told.causal
         sentence = f"{known.ignored}=True moves no output, and later tokens have a say"
         return Finding("future", sentence + ", unless it is a hint of what the mask is" * hint, note=hint)
     if known.told.causal is False and not known.causal_options:

@@ -143,6 +143,13 @@ class IgnoresItsFlag(Masked):
         return self.attend(x)
 
 
+class IgnoresItsFlagBesideAMask(Masked):
+    """As a hint that the mask which is given is causal, this is what PyTorch does, too."""
+
+    def forward(self, x, mask=None, is_causal=False):
+        return self.attend(x, mask)
+
+
 class OnlyAddsItsMask(Masked):
     """Booleans count as 0 and 1."""
 
@@ -170,6 +177,7 @@ class CutsOffItsKeys(Masked):
     ("make", "told", "finding"),
     [
         (IgnoresItsFlag, {}, "future"),
+        (IgnoresItsFlagBesideAMask, {"causal": True}, "future"),
         (OnlyAddsItsMask, {"mask_means": "attend"}, "hidden_keys"),
         (KeysByReshape, {}, "heads_cut"),
         (CutsOffItsKeys, {}, "no_gradient"),
@@ -223,7 +231,9 @@ def test_a_mask_is_inverted_only_where_the_other_sense_was_told(hides, meant):
 def test_a_report_says_what_it_rests_on():
     assert "\n17 questions found nothing wrong, as far as they apply\n" in str(diagnose(plain))
     first, *others = str(diagnose(Layer(fill=-1.0))).splitlines()
-    assert first.startswith("it seems to take one sequence") and others[0].startswith("WRONG hidden_keys: mask, as")
+    assert first.startswith("it seems to take one sequence")
+    said = "mask, as a boolean mask in which True attends: of 1 pair it is to hide, 1 still has a say"
+    assert others[0] == f"WRONG hidden_keys: {said}"
     assert others[1:] == [
         "  shown by a batch of 1 with 2 tokens of width 32",
         "  explained in chapters/masking#padding-must-not-matter",
@@ -243,7 +253,9 @@ class HidesTheFirst(Masked):
 def test_a_mask_that_hides_too_much_is_told_from_one_that_hides_too_little():
     (finding,) = diagnose(HidesTheFirst()).wrong
     assert finding.name == "hidden_keys"
-    assert re.search(r": of [1-9] pairs it is to show, [1-9] have lost their say$", finding.sentence), finding
+    assert re.search(r": of [1-9] pairs? it is to show, [1-9] (has lost its|have lost their) say$", finding.sentence), (
+        finding
+    )
 
 
 def test_how_it_seems_to_be_called_is_told():
@@ -306,6 +318,7 @@ def test_what_may_be_meant_is_a_note():
     assert [(finding.name, finding.note) for finding in diagnose(Sink())] == [("rows_do_not_sum_to_1", True)]
     assert [(finding.name, finding.note) for finding in diagnose(LooksAhead())] == [("future", True)]
     assert [(finding.name, finding.note) for finding in diagnose(OwnContext())] == [("no_gradient", True)]
+    assert [(finding.name, finding.note) for finding in diagnose(IgnoresItsFlagBesideAMask())] == [("future", True)]
 
 
 def test_a_mask_that_is_only_added_is_right_until_a_sense_is_told():
