@@ -133,8 +133,7 @@ def run() -> dict:
 def _at_the_largest_rate() -> list[dict]:
     """With and without norms, every seed: one seed alone would call a model lost that learns from another."""
     return [
-        {"experiment": experiment, "without": without}
-        | _train_and_test(COMMON | changes, without, PEAK_LRS[-1], seed)
+        {"experiment": experiment, "without": without} | _train_and_test(COMMON | changes, without, PEAK_LRS[-1], seed)
         for experiment, changes in EXPERIMENTS.items()
         for without in (None, "norm")
         for seed in SEEDS
