@@ -10,7 +10,7 @@ from attention_course.positions import SinusoidalPositions
 LENGTHS = torch.tensor([6, 4, 1])
 MASK = torch.arange(6) < LENGTHS[:, None]
 TOKENS = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
-POOLINGS = ("mean", "cls", "attention")
+POOLINGS = {"mean": MeanPooling, "cls": FirstTokenPooling, "attention": AttentionPooling}
 
 
 def classifier(pooling):
@@ -87,6 +87,11 @@ def test_images_pass_through_it():
     model = Classifier(ImagePatches(2, 16), 10, 16, 2, 1, pooling="cls").eval()
     logits, weights = model(torch.rand(5, 8, 8), need_weights=True)
     assert logits.shape == (5, 10) and weights.blocks[0].shape == (5, 2, 17, 17)
+
+
+@pytest.mark.parametrize(("pooling", "kind"), POOLINGS.items())
+def test_a_name_chooses_its_pooling(pooling, kind):
+    assert isinstance(classifier(pooling).pooling, kind)
 
 
 def test_an_unknown_pooling_is_named():
