@@ -24,7 +24,7 @@ def test_one_lookup_is_drawn_as_pytorch_computes_it():
     assert same(tables["divided"], products / 2**0.5)
     assert same(tables["weights"], (products / 2**0.5).softmax(0))
     assert same(tables["output"], F.scaled_dot_product_attention(QUERY[:1], KEY, VALUE))
-    assert [same(tables[name], given) for name, given in (("query", QUERY[0]), ("keys", KEY), ("values", VALUE))]
+    assert all(same(tables[name], given) for name, given in (("query", QUERY[0]), ("keys", KEY), ("values", VALUE)))
 
 
 def test_the_lines_are_as_thick_as_the_weights():
@@ -55,7 +55,7 @@ def test_the_matrices_are_those_of_both_lookups():
     tables = drawn(diagrams.attention_matrices(QUERY, KEY, VALUE, query_names="ab", key_names="cde"))
     scores = QUERY @ KEY.T / 2**0.5
     assert same(tables["scores"], scores) and same(tables["weights"], scores.softmax(1))
-    assert same(tables["K transposed"], KEY.T)
+    assert same(tables["Q"], QUERY) and same(tables["V"], VALUE) and same(tables["K transposed"], KEY.T)
     assert same(tables["output"], F.scaled_dot_product_attention(QUERY, KEY, VALUE))
 
 
@@ -63,5 +63,6 @@ def test_one_softmax_runs_over_the_keys_and_one_over_the_queries():
     tables = drawn(diagrams.softmax_directions(QUERY @ KEY.T, query_names="ab", key_names="cde"))
     assert tables["over the keys"].sum(1) == pytest.approx(1, abs=1e-3)
     assert tables["over the queries"].sum(0) == pytest.approx(1, abs=1e-3)
+    assert same(tables["over the keys"], (QUERY @ KEY.T).softmax(1))
     assert same(tables["over the queries"], (QUERY @ KEY.T).softmax(0))
     assert same(tables["row sums, over the queries"], (QUERY @ KEY.T).softmax(0).sum(1))
