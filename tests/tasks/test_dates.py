@@ -1,5 +1,6 @@
 import datetime
 import re
+from collections import Counter
 
 import pytest
 import torch
@@ -67,9 +68,20 @@ def test_the_target_is_one_of_the_readings_and_only_slashes_have_two(batch):
         assert len(meanings) == 1 or "/" in text
 
 
-def test_every_form_of_every_language_occurs(batch):
-    written = {re.sub(r"[^\W\d]{3,}", "N", re.sub(r"\d+", "1", text)) for text, _ in texts(batch)}
-    assert written == {"N 1, 1", "1 N 1", "1/1/1", "le 1 N 1", "1. N 1", "1.1.1", "1 de N de 1"}
+def test_every_form_of_every_language_occurs_in_its_share(batch):
+    written = Counter(re.sub(r"[^\W\d]{3,}", "N", re.sub(r"\d+", "1", text)) for text, _ in texts(batch))
+    english, other = 1 / 4 / 3, 1 / 4 / 2  # a language in four, and one of its forms
+    shares = {"N 1, 1": english, "1 N 1": english, "1/1/1": english + 2 * other, "le 1 N 1": other}
+    shares |= {"1. N 1": other, "1.1.1": other, "1 de N de 1": other}
+    assert written.keys() == shares.keys()
+    assert all(abs(written[form] / len(batch) - share) < 0.02 for form, share in shares.items())
+
+
+def test_every_decade_month_and_day_is_drawn(batch):
+    drawn = [datetime.date.fromisoformat(iso) for _, iso in texts(batch)]
+    assert {date.year // 10 for date in drawn} == set(range(190, 210))
+    assert {date.month for date in drawn} == set(range(1, 13))
+    assert {date.day for date in drawn} == set(range(1, 32))
 
 
 def test_gold_characters_spell_the_part_that_they_decide(batch):
