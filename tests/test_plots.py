@@ -18,11 +18,20 @@ def test_heatmap_draws_the_weights_labels_and_gold():
     ax = plots.heatmap(weights, keys=["a", "b", "c"], queries=["x", "y"], gold=gold, annotate=True, title="map")
     drawn = ax.collections[0].get_array().reshape(2, 3)
     np.testing.assert_allclose(drawn, weights.detach())
-    assert ax.collections[0].get_clim() == (0, 1)
+    assert ax.collections[0].get_clim() == (0, 1) and ax.collections[0].get_cmap() is plots.WEIGHTS
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
     assert "0.75" in [text.get_text() for text in ax.texts]
     assert {patch.get_xy() for patch in ax.patches} == {(1, 0), (0, 1), (2, 1)}
+
+
+def test_titles_and_labels_stand_where_they_belong_and_the_axes_are_those_given():
+    _, (left, right) = plt.subplots(1, 2)
+    assert plots.heatmap(torch.ones(2, 2), title="a map", ax=left) is left
+    assert plots.curves([1, 2], {"one": [3, 4]}, x_label="steps", y_label="loss", title="lines", ax=right) is right
+    assert (left.get_title(), right.get_title()) == ("a map", "lines")
+    assert (right.get_xlabel(), right.get_ylabel()) == ("steps", "loss")
+    assert len(left.collections) == len(right.lines) == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
