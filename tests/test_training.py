@@ -1,8 +1,10 @@
+import itertools
 import math
 
 import pytest
 import torch
 from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from attention_course import training
 
@@ -55,6 +57,25 @@ def test_each_step_is_one_update_in_training_mode():
 
     training.train(model, lambda: None, loss, steps=7, peak_lr=0.1, every=3)
     assert modes == [True] * 8  # and one for the first record
+
+
+def test_a_record_has_the_mean_loss_since_the_last_one_and_weights_decay():
+    """The losses are 1, 2, 3 and so on, with no gradient: what weights then lose is AdamW's decay alone."""
+    model, batches = nn.Linear(1, 1), itertools.count(1)
+    before = model.weight.abs().item()
+    history = training.train(
+        model, lambda: next(batches), lambda model, batch: batch + 0 * model.weight.sum(), steps=7, peak_lr=0.1, every=3
+    )
+    assert [record["loss"] for record in history] == [1, (2 + 3 + 4) / 3, (5 + 6 + 7) / 3, 8]
+    assert 0 < model.weight.abs().item() < before
+
+
+def test_the_learning_rate_is_highest_after_thirty_percent_of_the_steps():
+    rates = []
+    hook = register_optimizer_step_pre_hook(lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"]))
+    fit_a_line(steps=20)
+    hook.remove()
+    assert len(rates) == 20 and max(rates) == rates[5] == 0.3  # at the sixth of twenty, what was asked for
 
 
 @pytest.mark.parametrize(("name", "number"), [("steps", 0), ("steps", -3), ("every", 0), ("every", 2.5)])
