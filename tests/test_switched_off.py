@@ -85,6 +85,8 @@ def test_what_is_measured_is_the_cost_of_each_alone():
     assert (found["n_pieces"], found["length"]) == (5, 9)
     assert found["bits"] == pytest.approx(cost(), abs=6e-5)
     assert found["mask"] == pytest.approx(cost(torch.ones(9, 9, dtype=torch.bool)), abs=6e-5)
+    with switched_off(model, positions=True):
+        assert found["positions"] == pytest.approx(cost(), abs=6e-5)
     means = torch.tensor(found["means"], dtype=torch.float64)
     torch.testing.assert_close(means, head_means(model, PIECES[:, :-1]), rtol=1e-3, atol=1e-4)
     for block in range(2):
