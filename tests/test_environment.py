@@ -1,10 +1,11 @@
 import random
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
-from attention_course import environment, recorded, setup
+from attention_course import environment, plots, recorded, setup
 
 
 def draws():
@@ -19,8 +20,26 @@ def test_setup_seeds_every_generator_and_says_where_it_runs(capsys):
 
 
 def test_sizes_follow_the_device():
-    assert environment.Environment(torch.device("cpu"), 0).pick(cpu=1, gpu=2) == 1
-    assert environment.Environment(torch.device("cuda"), 0).pick(cpu=1, gpu=2) == 2
+    for kind, size in (("cpu", 1), ("mps", 1), ("cuda", 2)):
+        assert environment.Environment(torch.device(kind), 0).pick(cpu=1, gpu=2) == size
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "kind", "named"),
+    [(True, True, "cuda", "Some GPU"), (False, True, "mps", "Apple MPS"), (False, False, "cpu", "CPU cores")],
+)
+def test_the_fastest_device_is_taken_and_named(monkeypatch, capsys, cuda, mps, kind, named):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Some GPU")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    assert setup().device.type == kind
+    assert named in capsys.readouterr().out
+
+
+def test_setup_sets_the_style_of_plots():
+    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=["red"])}):
+        setup()
+        assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == plots.COLORS
 
 
 def test_a_generator_can_be_started_again():
