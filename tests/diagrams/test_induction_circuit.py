@@ -16,16 +16,25 @@ def weights(seed):
     return (3 * torch.randn(9, 9)).masked_fill(hidden, -torch.inf).softmax(-1)
 
 
-def thicknesses(picture):
-    return [float(line.get("data-value")) for line in parse(picture).iter(f"{SVG}path") if line.get("data-value")]
+def lines(picture):
+    """Of each line its thickness, and for both ends over which token and how far down they are."""
+    found = []
+    for line in parse(picture).iter(f"{SVG}path"):
+        if line.get("data-value"):
+            ends = [tuple(map(float, point.split())) for point in line.get("d")[1:].split("L")]
+            found.append((float(line.get("data-value")), *((int((x - 6) / 52), y) for x, y in ends)))  # 9 in 468
+    return found
 
 
 def test_lines_are_the_weights_of_the_first_head_and_of_the_last_query_of_the_second():
+    """And each leads from the token that asks to the one that is looked at, from the edge of a box to another's."""
     previous, induction = weights(0), weights(1)
-    shown = thicknesses(diagrams.induction_circuit(NAMES, previous, induction, PERIOD, "d", 0.9))
-    expected = [weight for weight in previous.flatten().tolist() if weight > 0.04]
-    expected += [weight for weight in induction[-1].tolist() if weight > 0.04]
-    assert np.allclose(shown, expected, atol=1e-4)
+    shown = lines(diagrams.induction_circuit(NAMES, previous, induction, PERIOD, "d", 0.9))
+    places = [((key, 294), (query, 210), previous[query, key]) for query in range(9) for key in range(9)]
+    places += [((key, 182), (8, 98), induction[8, key]) for key in range(9)]
+    expected = [(weight.item(), start, end) for start, end, weight in places if weight > 0.04]
+    assert [ends for _, *ends in shown] == [ends for _, *ends in expected]
+    assert np.allclose([thickness for thickness, *_ in shown], [weight for weight, *_ in expected], atol=1e-4)
 
 
 def test_the_two_weights_of_the_circuit_and_what_the_model_says_are_written():
