@@ -16,7 +16,7 @@ import unseen
 from right import ONCE_WRONG, RIGHT, Heads, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
 from torch import nn
 
-from attention_course.diagnose import _load, diagnose
+from attention_course.diagnose import _load, diagnose, main
 from attention_course.diagnosing.findings import LESSONS, ORDER
 from attention_course.exercises import chapter_exercises
 
@@ -43,6 +43,20 @@ def attention(query, key, value, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1.0)
     return scores.softmax(-1) @ value
+"""
+
+
+OPTIONS = """
+import torch.nn.functional as F
+from torch.nn import MultiheadAttention
+
+
+def right(query, key, value, mask=None):
+    return F.scaled_dot_product_attention(query, key, value, mask)
+
+
+def unscaled(query, key, value, mask=None):
+    return F.scaled_dot_product_attention(query, key, value, mask, scale=1.0)
 """
 
 
@@ -503,6 +517,26 @@ def test_the_command_line_tells_and_exits(tmp_path):
     (tmp_path / "broken.py").write_text("import nothing_of_that_name", encoding="utf-8")
     broken = run("broken.py:attention")
     assert broken.returncode == 2 and broken.stderr.startswith("diagnose: broken.py:attention cannot be loaded: Mod")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "status", "told"),
+    [
+        ("right", (), 0, "found nothing wrong"),
+        ("right", ("--causal",), 1, "WRONG future"),
+        ("right", ("--mask-means", "hide"), 1, "WRONG mask_inverted"),
+        ("right", ("--mask-means", "attend"), 0, "found nothing wrong"),
+        ("unscaled", ("--scale", "1/sqrt(d)"), 1, "WRONG scale"),
+        ("unscaled", ("--scale", "1"), 0, "found nothing wrong"),
+        ("MultiheadAttention", (), 0, "found nothing wrong"),
+        ("MultiheadAttention", ("--layout", "(batch, n, d)"), 1, "WRONG batch_mixes"),
+    ],
+)
+def test_what_is_told_on_the_command_line_counts(tmp_path, monkeypatch, capsys, name, options, status, told):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "mine.py").write_text(OPTIONS, encoding="utf-8")
+    assert main([f"{tmp_path / 'mine.py'}:{name}", *options]) == status
+    assert told in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["mine", "json"])
