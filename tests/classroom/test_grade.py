@@ -26,7 +26,7 @@ from attention_course.classroom.assign import assign
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.grading import grade_all, grade_one, safe_name
 from attention_course.classroom.handed_in import submissions
-from attention_course.classroom.reports import days_late, write_reports
+from attention_course.classroom.reports import write_reports
 from attention_course.classroom.submission import read
 from attention_course.classroom.wire import send
 from attention_course.exercises import CHAPTERS
@@ -674,15 +674,10 @@ def test_students_are_found_as_moodle_and_canvas_name_them(tmp_path):
         submissions(tmp_path / "empty")
 
 
-def test_late_days_cost_their_share(tmp_path):
-    late = Assignment(("scale",), ONE.tasks, "0", "", "00", "2027-03-01T18:00+01:00", 0.25)
-    assert days_late(late, "2027-03-01T17:00+00:00") == 0
-    assert days_late(late, "2027-03-01T17:01+00:00") == 1
-    entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
-    result = {"student": "a", "notes": [], "alone": True, "tasks": {JACOBIAN: entry}}
-    write_reports(late, [result], tmp_path, {"a": "2027-03-03T00:00+01:00"})
-    assert marks(tmp_path)["a"]["points"] == "1"
-    assert not list(tmp_path.rglob("*.new"))
+@pytest.mark.parametrize("answers", [(RIGHT, WRONG), (WRONG, RIGHT)])
+def test_of_several_notebooks_the_best_answer_counts(tmp_path, answers):
+    paths = [notebook(tmp_path / f"{n}.ipynb", START, f"{answer}\n{CHECK}") for n, answer in enumerate(answers)]
+    assert grade_one(ONE, "someone", paths)["tasks"][JACOBIAN]["status"] == "passed"
 
 
 def test_inputs_differ_by_student(tmp_path):

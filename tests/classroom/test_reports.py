@@ -4,14 +4,14 @@ import csv
 import re
 
 import pytest
-from test_grade import CHECK, JACOBIAN, RIGHT, START, made, notebook
+from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, made, notebook
 
-from attention_course.classroom import installed
+from attention_course.classroom import installed, tables
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.grade import main
 from attention_course.classroom.grading import grade_one
 from attention_course.classroom.handed_in import submissions
-from attention_course.classroom.reports import write_reports
+from attention_course.classroom.reports import days_late, write_reports
 from attention_course.classroom.submission import read
 
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
@@ -103,6 +103,25 @@ def test_stubs_and_broken_code_as_handed_out_are_not_listed_as_equal(tmp_path):
     ]
     write_reports(made(Task(JACOBIAN, 2, None)), results, tmp_path, {})
     assert re.findall(r"^- .*", (tmp_path / "identical.md").read_text(), re.MULTILINE) == [f"- {JACOBIAN}: a, b"]
+
+
+def test_late_days_cost_their_share(tmp_path):
+    late = Assignment(("scale",), ONE.tasks, "0", "", "00", "2027-03-01T18:00+01:00", 0.25)
+    assert days_late(late, "2027-02-20T17:00+00:00") == days_late(late, "2027-03-01T17:00+00:00") == 0
+    assert days_late(late, "2027-03-01T17:01+00:00") == 1
+    entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
+    came = {"a": "2027-03-03T00:00+01:00", "weeks late": "2027-03-31T00:00+02:00", "early": "2027-02-20T00:00+01:00"}
+    results = [{"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: entry}} for name in came]
+    write_reports(late, results, tmp_path, came)
+    assert {name: row["points"] for name, row in marks(tmp_path).items()} == {"a": "1", "weeks late": "0", "early": "2"}
+    assert "1 of 2 points. 2 days late: 25% less for each." in page_of(tmp_path, "a")
+    assert "2 of 2 points.\n" in page_of(tmp_path, "early")
+    assert not list(tmp_path.rglob("*.new"))
+
+
+@pytest.mark.parametrize("first", "=+-@")
+def test_no_cell_of_a_table_is_a_formula(first):
+    assert tables.table([[f"{first}1+1", "1+1", ""]]) == f"'{first}1+1,1+1,\r\n"
 
 
 def test_without_times_it_is_told_that_nothing_counts_as_late_and_a_table_is_there_to_fill_in(tmp_path, capsys):
