@@ -56,9 +56,11 @@ TESTS = {
     "language_model.py": ["test_language_model.py"],
     "masks.py": ["test_masks.py"],
     "mechanism.py": ["test_mechanism.py", "test_cache.py", "test_attention.py"],
+    "plots.py": ["test_plots.py"],
     "positions.py": ["test_positions.py"],
     "recurrent.py": ["test_recurrent.py"],
     "scores.py": ["test_scores.py"],
+    "switched_off.py": ["test_switched_off.py"],
     "t5_bias.py": ["test_t5_bias.py"],
     "training.py": ["test_training.py"],
     "transformer.py": ["test_transformer.py"],
@@ -88,7 +90,7 @@ TESTS = {
     "distributed/zigzag.py": ["test_ring.py"],
 }
 # The files that TESTS must name, so that a new one is missed at once: all but those that store, draw, time or say.
-EVERY = ["[!_]*.py", "efficient/[!_]*.py", "distributed/[!_]*.py"]
+EVERY = ["[!_]*.py", "efficient/[!_]*.py", "distributed/[!_]*.py", "tasks/[!_]*.py"]
 SPARED = [
     "arrays.py",
     "checkpoints.py",
@@ -98,12 +100,13 @@ SPARED = [
     "float16_weights.py",
     "measure.py",
 ]
-SPARED += ["palette.py", "patients.py", "plots.py", "pretrained.py", "switched_off.py"]
+SPARED += ["palette.py", "patients.py", "pretrained.py"]
 SAMPLE = 12
 GOAL = 0.95
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attention_course"
+TESTS |= {f"tasks/{task.name}": [f"tasks/test_{task.name}"] for task in sorted(PACKAGE.glob("tasks/[!_]*.py"))}
 RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 
