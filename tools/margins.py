@@ -37,6 +37,8 @@ TESTS = ROOT / "tests"
 RECORD = TESTS / "margins.json"
 NOT_OF_THE_PACKAGE = {"notebooks", "build", "site", "engines", "hosts"}
 HANDS = 2  # how many runs a set is dealt to
+# With the last of them what runs in Triton's interpreter runs in the process that measures, and not in one beside it.
+SETTINGS = {"PYTHONPATH": str(ROOT / "tools"), "OMP_NUM_THREADS": "1", "TRITON_INTERPRET": "1"}
 
 
 def test_files() -> list[str]:
@@ -54,7 +56,7 @@ def measure(instructions: str, files: list[str]) -> dict:
         done = subprocess.run(
             [*command, "--tolerances-to", written, *(f"tests/{file}" for file in files)],
             cwd=ROOT,
-            env=os.environ | SETS[instructions] | {"PYTHONPATH": str(ROOT / "tools"), "OMP_NUM_THREADS": "1"},
+            env=os.environ | SETS[instructions] | SETTINGS,
             capture_output=True,
             text=True,
         )
