@@ -137,26 +137,26 @@ class _AveragingModel:
     """
 
     def __init__(self, leaks, n_tokens, n_symbols, generator):
-        self.leaks = leaks
-        self.vectors = normal(generator, n_symbols, n_symbols)
-        self.past = torch.ones(n_tokens, n_tokens).tril()
-        self.past /= self.past.sum(-1, keepdim=True)
-        self.future = torch.zeros(n_symbols, n_tokens, n_tokens)
+        self._leaks = leaks  # all is private: what is public, an answer that is graded may read
+        self._vectors = normal(generator, n_symbols, n_symbols)
+        self._past = torch.ones(n_tokens, n_tokens).tril()
+        self._past /= self._past.sum(-1, keepdim=True)
+        self._future = torch.zeros(n_symbols, n_tokens, n_tokens)
         for place, later, first in leaks:
-            self.future[first, place, later] = 1
-        self.moved = integer(0, n_symbols - 1, generator)
-        self.direction = torch.zeros(n_tokens, n_symbols)
-        self.direction[:, self.moved] = 1
-        self.direction[leaks[-1][0], self.moved - 1] = -1
+            self._future[first, place, later] = 1
+        self._moved = integer(0, n_symbols - 1, generator)
+        self._direction = torch.zeros(n_tokens, n_symbols)
+        self._direction[:, self._moved] = 1
+        self._direction[leaks[-1][0], self._moved - 1] = -1
 
     def __call__(self, symbols):
-        vectors = self.vectors[symbols]  # (batch, n_tokens, n_symbols)
-        leaked = self.future[symbols[:, 0]] @ vectors[..., self.moved, None]  # (batch, n_tokens, 1)
-        return self.past @ vectors + leaked * self.direction
+        vectors = self._vectors[symbols]  # (batch, n_tokens, n_symbols)
+        leaked = self._future[symbols[:, 0]] @ vectors[..., self._moved, None]  # (batch, n_tokens, 1)
+        return self._past @ vectors + leaked * self._direction
 
     def __repr__(self):
         return "a model: " + ", ".join(
-            f"place {place} sees {later} in a text that begins with {first}" for place, later, first in self.leaks
+            f"place {place} sees {later} in a text that begins with {first}" for place, later, first in self._leaks
         )
 
 
