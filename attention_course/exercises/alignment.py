@@ -17,9 +17,8 @@ def exchange(memory, other, place):
 def _exchange_inputs(size, generator):
     batch = 1 if size == 4 else size + 2
     shape = (batch, size + 3, size + 1)
-    place = integer(
-        0, min(size, batch - 1), generator
-    )  # the given code takes it for a sentence's number, and finds one
+    # The given code takes the place for a sentence's number, and finds one.
+    place = integer(0, min(size, batch - 1), generator)
     return normal(generator, *shape), normal(generator, *shape), place
 
 
