@@ -74,10 +74,11 @@ def plain_torch():
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.enable_grad())
-        for kind in {"cpu", torch.get_default_device().type}:
+        default = torch.empty(0).device.type  # PyTorch 2.5 cannot name it after `torch.set_default_device(None)`
+        for kind in {"cpu", default}:
             if torch.amp.is_autocast_available(kind):
                 stack.enter_context(torch.autocast(kind, enabled=False))
-        if torch.get_default_device().type != "cpu":
+        if default != "cpu":
             stack.enter_context(torch.device("cpu"))
         stack.callback(torch.set_default_dtype, torch.get_default_dtype())
         torch.set_default_dtype(torch.float32)
