@@ -108,7 +108,7 @@ def test_the_cheater_reads_and_cannot_write(cheat, text):
     for seed in range(3):
         symbols, written = let_it_write(cheat, text, 1, torch.Generator().manual_seed(seed))
         found += [word for word in re.findall("[a-z]{4,}", written) if word in known]
-        assert read_all(model, symbols) < 0.1
+        assert read_all(model, symbols) < 0.3
     assert len(found) <= 3
     assert let_it_write(cheat, text, 0)[1].count(" ") > 30
 
