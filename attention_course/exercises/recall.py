@@ -6,7 +6,7 @@ from attention_course.exercises.checking import Exercise, Misconception
 
 
 def from_others(keys, values):
-    read = keys @ (keys.T @ values)
+    read = keys @ (keys.mT @ values)
     return read - keys.square().sum(-1, keepdim=True) * values
 
 
