@@ -91,7 +91,10 @@ def test_the_empty_tuple_is_what_transformers_give():
     config = transformers.BertConfig(
         vocab_size=12, hidden_size=16, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2
     )
-    attentions = transformers.BertModel(config)(torch.zeros(1, 3, dtype=torch.long), output_attentions=True).attentions
+    model = transformers.BertModel(config).eval()
+    attentions = model(torch.zeros(1, 3, dtype=torch.long), output_attentions=True).attentions
+    if attentions:
+        pytest.skip("transformers 4 turns to its eager attention by itself")
     with pytest.raises(ValueError, match="eager"):
         explore(attentions)
 
@@ -152,7 +155,7 @@ def test_what_transformers_nest_or_mix_is_told_apart():
 
 def test_a_sink_beside_the_keys_is_drawn_as_a_key_of_its_own():
     """gpt-oss hands over rows that sum to less than 1: the rest is what its sink takes."""
-    transformers = pytest.importorskip("transformers")
+    transformers = pytest.importorskip("transformers", minversion="5")
     sizes = {"hidden_size": 16, "intermediate_size": 16, "head_dim": 8, "num_hidden_layers": 2, "vocab_size": 9}
     heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 1}
     model = transformers.GptOssModel(transformers.GptOssConfig(**sizes, **heads)).eval()

@@ -183,6 +183,7 @@ COMPILED = {
 }
 
 
+@pytest.mark.skipif(torch.__version__.startswith("2.5."), reason="PyTorch 2.5 compiles no context manager")
 @pytest.mark.filterwarnings("ignore")  # of the compiler about itself
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_language_model_compiles_as_one_graph(name):

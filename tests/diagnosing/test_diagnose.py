@@ -110,6 +110,8 @@ def test_a_right_attention_raises_no_alarm(name, make, told):
         attention = make()
     except ImportError as error:
         pytest.skip(f"{name}: {error}")
+    if torch.__version__.startswith("2.5.") and name.startswith("PyTorch's encoder"):
+        pytest.skip("PyTorch 2.5's encoder fails under autocast on a CPU")
     report = diagnose(attention, **told)
     assert report.wrong == [] and report.unasked == {}, str(report)
 
