@@ -1,4 +1,4 @@
-"""The top of a page on the site: one fold before the first picture, and what the page ran with at its end.
+"""The top of a page on the site: one fold before the first picture, which is soon there, and at the end what it ran with.
 
 A notebook has a cell for its setup, one for its imports and one for its first picture, and the setup prints a line.
 """
@@ -9,6 +9,9 @@ from itertools import takewhile
 
 from docutils import nodes
 
+# A browser runs a script of the page when the style sheets above it are there. It stops reading until then, draws what it
+# has, and reads on. Without one it may lay out the whole page, and run the scripts that wait for its end, before it draws.
+PAUSE = "<script>/* The first picture is drawn before the rest is read. */</script>"
 RAN_WITH = re.compile(r"PyTorch \S+ on .+, seed \d+\s*")  # what `attention_course.setup()` prints
 
 
@@ -46,11 +49,8 @@ def opening_folds(doctree):
     return found
 
 
-def merge_folds(doctree):
+def merge_folds(folds):
     """Put the code of these cells into the fold of the last, each part under its own title."""
-    folds = opening_folds(doctree)
-    if len(folds) < 2:
-        return
     parts = [(nodes.paragraph("", cell["prompt_show"]), *cell[0].children) for cell in folds]
     folds[-1][0].children = []
     folds[-1][0] += [part for together in parts for part in together]
@@ -58,10 +58,19 @@ def merge_folds(doctree):
         cell.parent.remove(cell)
 
 
+def pause_behind(cell):
+    """Have browsers draw a page as far as here, before they read on."""
+    cell.parent.insert(cell.parent.index(cell) + 1, nodes.raw("", PAUSE, format="html"))
+
+
 def prepare(app, doctree):
     """Mend the top of a page, and note what it ran with."""
     app.env.metadata[app.env.docname]["ran_with"] = take_versions(doctree)
-    merge_folds(doctree)
+    folds = opening_folds(doctree)
+    if folds:
+        pause_behind(folds[-1])
+    if len(folds) > 1:
+        merge_folds(folds)
 
 
 def add_versions(app, pagename, templatename, context, doctree):

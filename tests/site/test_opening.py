@@ -24,7 +24,7 @@ def page(tmp_path_factory):
         folded("# @title Import\nimport math"),
         folded("# @title Draw it\nprint('a picture')"),
         folded("# @title Keep a number\nnumber = 1"),
-        nbformat.v4.new_markdown_cell("Prose with $x$, and $y$.\n\n## Later"),
+        nbformat.v4.new_markdown_cell("Prose with $x$, and $y$.\n\n## Later\n\n### 1. Build it (5 min, difficulty 1 of 3)"),
         folded("# @title Keep another\nanother = 2"),
         folded("# @title Say it\nprint(another)"),
     )
@@ -67,3 +67,18 @@ def test_a_mark_stays_with_its_formula(article):
     together = article.select(".formula-and-mark")
     assert [formula.find_all(string=True)[-1] for formula in together] == [",", "."]
     assert all(formula.select(".math") for formula in together)
+
+
+def test_the_minutes_of_an_exercise_stay_with_their_unit(article):
+    """The heading keeps its address."""
+    heading = article.find("h3")
+    assert heading.contents[0] == "1. Build it (5\N{NO-BREAK SPACE}min, difficulty 1 of 3)"
+    assert heading.parent["id"] == "build-it-5-min-difficulty-1-of-3"
+
+
+def test_a_browser_stops_reading_behind_the_first_picture(page):
+    """And nowhere else: at a script of the page, which waits for the style sheets above it."""
+    body = BeautifulSoup((page / "page.html").read_text(), "html.parser").body
+    (pause,) = [script for script in body.select("script") if not script.has_attr("defer")]
+    assert pause.find_previous_sibling().select_one(".cell_output").get_text().strip() == "a picture"
+    assert body.select(".search-button") and body.select(".theme-switch-button")
