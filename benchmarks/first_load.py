@@ -2,11 +2,11 @@
 
 python benchmarks/first_load.py [PAGE ...]        after `make site`; needs Chromium ($CHROMIUM, or on the path)
 
-Slow 4G is 1.6 Mbit/s and 150 ms a request, the cache is empty, and text travels compressed, as GitHub Pages sends it. A
-fixed throttling of the processor would make another phone of every machine: here it is slowed to what Chrome's
-developer tools take for a low-tier phone, whatever it is. Nothing is pressed. A page that misses a goal is loaded twice
-more, and the median of the three counts. Of the reference, whose pages are made alike, a few are loaded. The server
-here speaks HTTP/1.1, so that at most six requests travel at a time.
+Slow 4G is 1.6 Mbit/s and 150 ms a request, the cache is empty, and text travels compressed, as GitHub Pages sends it. The
+processor is slowed four times, as Lighthouse does it. Which phone that makes of a machine is told by its benchmark
+index then, before and after: Chrome's developer tools take 264 for one of the low tier. Nothing is pressed. A page that
+misses a goal is loaded twice more, and the median of the three counts. Of the reference, whose pages are made alike, a
+few are loaded. The server here speaks HTTP/1.1, so that at most six requests travel at a time.
 
 The first picture is the first figure, diagram or explorer of the article that no fold hides, whether it is in view or
 not. Its time is that of the first frame in which it is there as a whole, the image of a figure included, and anything
@@ -43,13 +43,12 @@ sys.path.insert(0, str(ROOT / "tests" / "site"))
 from visits import HEIGHTS, WIDTHS, is_one_of_many, page_names  # noqa: E402
 
 NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}
-LOW_TIER = 264  # the benchmark index of a Moto G Power of 2022, to which Chrome's developer tools calibrate
+SLOWED = 4  # times
 IDLE = 2.0  # seconds in which nothing is asked for and nothing arrives, after the page's own end of loading
 STEP = 0.15  # seconds on each screen while the page is scrolled through
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".txt", ".ipynb"}  # pictures and fonts are so by themselves
 HEAVIEST = 25  # files in the record
 
-TRIALS = 4
 # Lighthouse's benchmark index: the mean of how often a second, in tens, a text of 10,000 letters is built letter by
 # letter, and 100,000 integers are copied.
 INDEX = """() => {
@@ -175,31 +174,23 @@ class Traffic:
             page.wait_for_timeout(100)
 
 
-def benchmark_index(browser: Browser, rate: float = 1) -> float:
-    """Of this machine, slowed that many times: the median of five."""
+def benchmark_index(browser: Browser) -> int:
+    """Of this machine, slowed: the median of five."""
     page = browser.new_page()
-    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": rate})
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
     found = median(page.evaluate(INDEX) for _ in range(5))
     page.close()
-    return found
+    return round(found)
 
 
-def find_rate(browser: Browser) -> float:
-    """How many times this machine is to be slowed. The index falls by more than it is slowed, so that it is tried."""
-    rate = 1.0
-    for _ in range(TRIALS):
-        rate = max(1.0, rate * benchmark_index(browser, rate) / LOW_TIER)
-    return rate
-
-
-def load(browser: Browser, address: str, rate: float) -> tuple[dict, Counter]:
+def load(browser: Browser, address: str) -> tuple[dict, Counter]:
     """Load a page once, with an empty cache: what was measured, and the bytes of each file."""
     context = browser.new_context(viewport={"width": WIDTHS["phone"], "height": HEIGHTS["phone"]})
     page = context.new_page()
     session = context.new_cdp_session(page)
     session.send("Network.enable")
     session.send("Network.emulateNetworkConditions", NETWORK)
-    session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
+    session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
     page.add_init_script(OBSERVE)
     traffic = Traffic(session)
     page.goto(address, wait_until="load", timeout=120_000)
@@ -230,12 +221,12 @@ def misses(measured: dict) -> list[str]:
     return [name for name, most in GOALS.items() if measured[name] is not None and measured[name] > most]
 
 
-def measure_page(browser: Browser, address: str, rate: float) -> tuple[dict, Counter]:
+def measure_page(browser: Browser, address: str) -> tuple[dict, Counter]:
     """Load a page, and twice more if it misses a goal; then the median counts."""
-    measured, files = load(browser, address, rate)
+    measured, files = load(browser, address)
     if not misses(measured):
         return measured, files
-    runs = [measured, *(load(browser, address, rate)[0] for _ in range(2))]
+    runs = [measured, *(load(browser, address)[0] for _ in range(2))]
     seen = {name: [run[name] for run in runs if run[name] is not None] for name in measured}
     return {name: median(values) if values else None for name, values in seen.items()}, files
 
@@ -269,11 +260,10 @@ def main() -> None:
     pages, weights, loads = {}, Counter(), Counter()
     with served() as origin, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        rate = find_rate(browser)
-        processor = f"slowed {rate:.1f} times, to a benchmark index of {benchmark_index(browser, rate):.0f}"
-        print(f"{processor}; a low-tier phone has {LOW_TIER}", flush=True)
+        before = benchmark_index(browser)
+        print(f"benchmark index: {before}", flush=True)
         for name in asked or [name for name in page_names() if not is_one_of_many(name)]:
-            pages[name], files = measure_page(browser, f"{origin}/{name}", rate)
+            pages[name], files = measure_page(browser, f"{origin}/{name}")
             weights.update(files)
             loads.update(files.keys())
             print(name, pages[name], flush=True)
@@ -282,7 +272,7 @@ def main() -> None:
             "browser": f"Chromium {browser.version}, headless, without a GPU",
             "date": date.today().isoformat(),
             "network": "1.6 Mbit/s, 150 ms, HTTP/1.1, gzip, an empty cache",
-            "processor": processor,
+            "processor": f"slowed {SLOWED} times, benchmark index {before} at first and {benchmark_index(browser)} at last",
             "window": [WIDTHS["phone"], HEIGHTS["phone"]],
             "goals": GOALS,
             "pages that miss": {name: misses(page) for name, page in pages.items() if misses(page)},
