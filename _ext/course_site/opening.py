@@ -1,4 +1,4 @@
-"""The top of a page on the site: one fold before the first picture, which is soon there, and at the end what it ran with.
+"""The top of a page on the site: one fold before the first picture, which comes soon, and at its end what it ran with.
 
 A notebook has a cell for its setup, one for its imports and one for its first picture, and the setup prints a line.
 """
@@ -9,8 +9,9 @@ from itertools import takewhile
 
 from docutils import nodes
 
-# A browser runs a script of the page when the style sheets above it are there. It stops reading until then, draws what it
-# has, and reads on. Without one it may lay out the whole page, and run the scripts that wait for its end, before it draws.
+# A browser runs a script of the page when the style sheets above it are there. It stops reading until then, draws what
+# it has, and reads on. Without one it may lay out the whole page, and run the scripts that wait for its end, before it
+# draws.
 PAUSE = "<script>/* The first picture is drawn before the rest is read. */</script>"
 RAN_WITH = re.compile(r"PyTorch \S+ on .+, seed \d+\s*")  # what `attention_course.setup()` prints
 

@@ -24,7 +24,8 @@ def page(tmp_path_factory):
         folded("# @title Import\nimport math"),
         folded("# @title Draw it\nprint('a picture')"),
         folded("# @title Keep a number\nnumber = 1"),
-        nbformat.v4.new_markdown_cell("Prose with $x$, and $y$.\n\n## Later\n\n### 1. Build it (5 min, difficulty 1 of 3)"),
+        nbformat.v4.new_markdown_cell("Prose with $x$, and $y$.\n\n## Later"),
+        nbformat.v4.new_markdown_cell("### 1. Build it (5 min, difficulty 1 of 3)"),
         folded("# @title Keep another\nanother = 2"),
         folded("# @title Say it\nprint(another)"),
     )
