@@ -163,6 +163,12 @@ def test_an_answer_may_take_its_numbers_from_autograd(verdict_on):
     assert verdict_on(START, f"{answer}\n{CHECK}")["status"] == "passed"
 
 
+def test_an_answer_may_keep_temporary_files(verdict_on):
+    """PyTorch itself does: some of its versions make a folder at the first vmap."""
+    answer = "def answer(x):\n    with tempfile.TemporaryDirectory():\n        return torch.diag(s := x.softmax(0)) - s.outer(s)"
+    assert verdict_on(START, f"import tempfile\n{answer}\n{CHECK}")["status"] == "passed"
+
+
 def test_an_answer_that_writes_into_what_must_stay_is_told_so_where_it_is_judged_apart(tmp_path):
     answer = "def answer(memory, other, place):\n    mixed = memory.detach()\n    mixed[:, place] = other[:, place]"
     cells = [START, f'{answer}\n    return mixed\ncheck("alignment.exchange", answer)']
