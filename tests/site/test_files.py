@@ -8,7 +8,6 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from PIL import Image, ImageChops
 from visits import SITE
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
@@ -84,16 +83,6 @@ def test_images_say_how_large_they_are(page):
     images = parse(page).find_all("img")
     unsized = [image for image in images if min(int(image.get(side, 0)) for side in ("width", "height")) < 1]
     assert [str(image)[:120] for image in unsized] == []
-
-
-def test_pictures_of_notebooks_lose_nothing(site):
-    """They travel as WebP, and each pixel is as Matplotlib drew it."""
-    pictures = sorted((site / "_images").glob("*.webp"))
-    drawn = [site.parent / "jupyter_execute" / f"{picture.stem}.png" for picture in pictures]
-    assert len(pictures) > 50
-    for picture, original in zip(pictures[::5], drawn[::5], strict=True):
-        with Image.open(picture) as sent, Image.open(original) as expected:
-            assert ImageChops.difference(sent, expected.convert(sent.mode)).getbbox(alpha_only=False) is None
 
 
 def test_every_icon_is_in_the_icon_font(page):
