@@ -42,6 +42,7 @@ PARTS = (
     "not_found",
     "about",
     "leftovers",
+    "unused_rules",
 )
 
 
