@@ -5,8 +5,8 @@ python benchmarks/first_load.py [PAGE ...]        after `make site`; needs Chrom
 Slow 4G is 1.6 Mbit/s and 150 ms a request, the cache is empty, and text travels compressed, as GitHub Pages sends it.
 The processor is slowed four times, as Lighthouse does it. Which phone that makes of a machine is told by its benchmark
 index then, before and after: Chrome's developer tools take 264 for one of the low tier. Nothing is pressed. A page that
-misses a goal is loaded twice more, and the median of the three counts. Of the reference, whose pages are made alike, a
-few are loaded. The server here speaks HTTP/1.1, so that at most six requests travel at a time.
+misses a goal is loaded four times more, and the median of the five counts. Of the reference, whose pages are made
+alike, a few are loaded. The server here speaks HTTP/1.1, so that at most six requests travel at a time.
 
 The first picture is the first figure, diagram or explorer of the article that no fold hides, whether it is in view or
 not. Its time is the end of the first frame in which it is there as a whole, the image of a figure included, and
@@ -225,11 +225,11 @@ def misses(measured: dict) -> list[str]:
 
 
 def measure_page(browser: Browser, address: str) -> tuple[dict, Counter]:
-    """Load a page, and twice more if it misses a goal; then the median counts."""
+    """Load a page, and four times more if it misses a goal; then the median counts."""
     measured, files = load(browser, address)
     if not misses(measured):
         return measured, files
-    runs = [measured, *(load(browser, address)[0] for _ in range(2))]
+    runs = [measured, *(load(browser, address)[0] for _ in range(4))]
     seen = {name: [run[name] for run in runs if run[name] is not None] for name in measured}
     return {name: median(values) if values else None for name, values in seen.items()}, files
 
