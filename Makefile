@@ -49,7 +49,7 @@ $(COLAB)/.pins: tests/notebooks/colab-requirements.txt
 	  echo "If there is another on this machine, name it: make site PYTHON=python3.11"; exit 1; }
 	@echo "== installing what $^ pins into $* (once; minutes)"
 	@$(PYTHON) -m venv --clear $*
-	@$*/bin/pip install --quiet --disable-pip-version-check $(^:%=-r %)
+	@$*/bin/pip install --quiet --disable-pip-version-check --no-compile $(^:%=-r %)
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.pins pyproject.toml
