@@ -17,6 +17,7 @@ from visits import (
     OFF_SCREEN,
     SCHEMES,
     SITE,
+    TWO_MODES,
     WIDTHS,
     WRAPPED,
     Visit,
@@ -147,7 +148,12 @@ def visit(open_page, origin: str):
             "requests": list(tab.requests),  # axe itself may ask for more
         }
         errors = list(tab.errors)
-        seen["violations"] = find_violations(page, target_size=on_a_phone and page_name in LESSONS)
+        seen["violations"] = find_violations(
+            page,
+            target_size=on_a_phone and page_name in LESSONS,
+            # The elements are those of the visit by phone, and what is around them is that of the pages in all modes.
+            contrast_alone=not on_a_phone and modes_of(page_name) is TWO_MODES,
+        )
         tab.errors.clear()
         seen["diagram_faults"] = find_diagram_faults(page) if on_a_phone else []
         return Visit(**seen, errors=errors + tab.errors)

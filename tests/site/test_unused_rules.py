@@ -7,6 +7,8 @@ import myst_nb
 import pydata_sphinx_theme
 import pytest
 import tinycss2
+from nbformat.v4 import new_markdown_cell
+from small_book import build, make_book, write_cells
 from visits import IN_ALL_MODES, ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
@@ -58,6 +60,16 @@ def test_what_fits_an_element_stays(page, sheet, site, open_page, origin):
 @pytest.mark.parametrize(("sheet", "most"), [*zip(ORIGINALS, (0.3, 0.7, 0.4), strict=True)])
 def test_much_of_each_goes(sheet, most, site):
     assert len(shipped(site, sheet)) < most * len(ORIGINALS[sheet].read_text(encoding="utf-8"))
+
+
+def test_a_rule_comes_back_with_its_class(tmp_path):
+    book = make_book(tmp_path)
+    sheet = book / "_build" / "html" / "_static" / "styles" / "bootstrap.css"
+    for text in ("Nothing bad.", '<p class="alert-danger">Something bad.</p>'):
+        write_cells(book, new_markdown_cell(f"# A page\n\n{text}"))
+        result = build(book)
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert (".alert-danger{" in sheet.read_text(encoding="utf-8")) == ("alert-danger" in text)
 
 
 def test_a_rule_needs_its_classes_and_ids():

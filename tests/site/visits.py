@@ -122,7 +122,7 @@ def run_axe(page: Page, context: dict | None = None, configuration: str = "", **
     return describe_violations(axe.run(page, context=context, options=options).response)
 
 
-def find_violations(page: Page, target_size: bool = False) -> list[str]:
+def find_violations(page: Page, target_size: bool = False, contrast_alone: bool = False) -> list[str]:
     """What axe finds on a page, in one run; also controls in the article that are too small, if asked for.
 
     It leaves the page's code without most of its colours.
@@ -130,7 +130,8 @@ def find_violations(page: Page, target_size: bool = False) -> list[str]:
     page.evaluate(MARK_KINDS_OF_TEXT)
     page.evaluate(MAKE_CODE_PLAIN)
     rules = {"target-size": {"enabled": target_size}}
-    return run_axe(page, configuration=WHAT_AXE_LOOKS_AT, rules=rules)
+    chosen = {"runOnly": ["color-contrast"]} if contrast_alone else {"rules": rules}
+    return run_axe(page, configuration=WHAT_AXE_LOOKS_AT, **chosen)
 
 
 # As an explorer of steps shows them: every state, not the first alone.
