@@ -1,6 +1,7 @@
 """The large style sheets come without the rules that no page can use: of Bootstrap's, these are four fifths.
 
-A rule stays if each class and each id that it names is a word somewhere on the site, in a page or in a script.
+A rule stays if each class and each id that it names is a word somewhere on the site, in a page or in a script. A script
+may also put a class together: of `bs-${name}-auto`, which makes `bs-tooltip-auto`, the beginning is found, `bs-`.
 """
 
 import re
@@ -37,6 +38,11 @@ def needs(selector):
     return classes | {token.value for token in selector if token.type == "hash"}
 
 
+def is_there(name, words):
+    """Whether a class or an id is a word, or begins with one that ends with a hyphen."""
+    return name in words or any(name[: hyphen.end()] in words for hyphen in re.finditer("(?<=.)-", name))
+
+
 def with_used(rules, words):
     """The rules that something on the site may use, with those of their selectors that may."""
     for rule in rules:
@@ -46,7 +52,8 @@ def with_used(rules, words):
             if not rule.content:
                 continue
         elif rule.type == "qualified-rule":
-            used = [selector for selector in alternatives(rule.prelude) if needs(selector) <= words]
+            selectors = alternatives(rule.prelude)
+            used = [selector for selector in selectors if all(is_there(name, words) for name in needs(selector))]
             if not used:
                 continue
             comma = tinycss2.ast.LiteralToken(0, 0, ",")

@@ -62,6 +62,15 @@ def test_much_of_each_goes(sheet, most, site):
     assert len(shipped(site, sheet)) < most * len(ORIGINALS[sheet].read_text(encoding="utf-8"))
 
 
+def test_an_arrow_points_from_a_tooltip_to_its_button(open_page, origin):
+    """The class of where it stands is put together by Bootstrap's script."""
+    page = open_page(f"{origin}/chapters/masking.html", "light", "desktop").page
+    page.locator(".theme-switch-button:visible").hover()
+    arrow = page.locator(".tooltip.show .tooltip-arrow")
+    arrow.wait_for()
+    assert arrow.evaluate("arrow => getComputedStyle(arrow, '::before').borderTopWidth") == "0px"
+
+
 def test_a_rule_comes_back_with_its_class(tmp_path):
     book = make_book(tmp_path)
     sheet = book / "_build" / "html" / "_static" / "styles" / "bootstrap.css"
@@ -76,9 +85,10 @@ def test_a_rule_needs_its_classes_and_ids():
     """Tags, attributes and what stands in brackets need nothing; a rule without anyone left goes, and its condition."""
     rules = tinycss2.parse_stylesheet(
         'a[href=".gone"]{b:c}.there,.gone .there,#gone{b:c}.there:not(.gone)>i{b:c}.gone.there{b:c}'
-        "@media print{.gone{b:c}}@media print{.gone,#there{b:c}}@font-face{b:c}@keyframes gone{to{b:c}}"
+        ".made-later{b:c}.made{b:c}.-a{b:c}@media print{.gone{b:c}}@media print{.gone,#there{b:c}}"
+        "@font-face{b:c}@keyframes gone{to{b:c}}"
     )
-    assert tinycss2.serialize(list(with_used(rules, {"there"}))) == (
+    assert tinycss2.serialize(list(with_used(rules, {"there", "made-", "-"}))) == (
         'a[href=".gone"]{b:c}.there{b:c}.there:not(.gone)>i{b:c}'
-        "@media print{#there{b:c}}@font-face{b:c}@keyframes gone{to{b:c}}"
+        ".made-later{b:c}@media print{#there{b:c}}@font-face{b:c}@keyframes gone{to{b:c}}"
     )
