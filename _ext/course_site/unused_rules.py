@@ -1,4 +1,4 @@
-"""The large style sheets come without the rules that no page can use: of Bootstrap's, these are four fifths.
+"""The large style sheets come without the rules that no page can use: of Bootstrap's, these are three quarters.
 
 A rule stays if each class and each id that it names is a word somewhere on the site, in a page or in a script. A script
 may also put a class together: of `bs-${name}-auto`, which makes `bs-tooltip-auto`, the beginning is found, `bs-`.
