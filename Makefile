@@ -28,7 +28,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 UV := .venv-lock/uv-0.13.9
 
 .PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 \
-  browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
+  alone browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -102,8 +102,12 @@ test-lint: $(TSC)/.installed
 test-package: $(VENV)/.package
 	@$(PYTEST) $(PACKAGE_TESTS)
 
-# Each notebook once more, by nbval, alone and through its own setup cell.
+# By nbval, alone and through their own setup cells. A third of them each time: all ran for the site, and `make alone`,
+# the weekly run in Colab's container, `make oldest` and `make newest` run all of them so.
 test-notebooks: $(VENV)/.package $(COLAB)/.pins
+	@$(BIN)/python tools/alone.py --third
+
+alone: $(VENV)/.package $(COLAB)/.pins ## run every notebook as in Colab: alone, through its own setup cell (ten minutes)
 	@$(BIN)/python tools/alone.py
 
 # The package's tests, and each notebook alone, with other versions than the pinned ones, which are printed. What the
@@ -122,8 +126,9 @@ newest: ## try package and notebooks with the newest of everything on this day (
 book2: site .venv-book2/.pins ## build the site plainly with Jupyter Book 2, to see what changing to it would cost
 	@$(BIN)/python tools/book2.py .venv-book2/bin/jupyter-book
 
+# The small books first, which take longest: a file is one worker's.
 test-chapters: $(VENV)/.package
-	@$(PYTEST) --dist=loadscope tests/notebooks tests/build
+	@$(PYTEST) --dist=loadscope --no-loadscope-reorder tests/build tests/notebooks
 
 test-site: $(VENV)/.package | browser
 	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup --no-loadscope-reorder tests/site

@@ -23,6 +23,7 @@ from visits import (
     Visit,
     find_diagram_faults,
     find_violations,
+    is_one_of_many,
     modes_of,
     page_names,
 )
@@ -31,6 +32,7 @@ LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
 UNCOVER = "for (const button of document.querySelectorAll('.course-check-anyway')) button.click()"
 OPEN_FOLDS = """async () => {
   for (const box of document.querySelectorAll("details")) box.open = true;
+  scrollTo(0, 0); // what was uncovered has taken the focus, and the page went there
   // What waits until it is near comes now.
   const images = [...document.querySelectorAll("img[src]")];
   for (const image of images) image.loading = "eager";
@@ -151,6 +153,7 @@ def visit(open_page, origin: str):
         seen["violations"] = find_violations(
             page,
             target_size=on_a_phone and page_name in LESSONS,
+            contrast=not is_one_of_many(page_name),
             # The elements are those of the visit by phone, and what is around them is that of the pages in all modes.
             contrast_alone=not on_a_phone and modes_of(page_name) is TWO_MODES,
         )

@@ -5,7 +5,7 @@ The site is served under the strictest content security policy that its theme al
 
 import pytest
 from playwright.sync_api import expect
-from visits import is_one_of_many, modes_of, page_names
+from visits import modes_of, one_of_each_kind
 
 MAX_DARK = 0.05
 MIN_LIGHT = 0.8
@@ -64,7 +64,7 @@ def test_maths_is_drawn(visit, page_name):
     assert not seen.formulas or {"KaTeX_Main", "KaTeX_Math"} & set(seen.fonts)
 
 
-@pytest.mark.parametrize("kind_of_page", [name for name in page_names() if not is_one_of_many(name)])
+@pytest.mark.parametrize("kind_of_page", one_of_each_kind())
 def test_works_from_a_folder(open_page, site, kind_of_page):
     """A page opened from disk is the same page: no error, no request to a host, its icons loaded."""
     tab = open_page((site / kind_of_page).as_uri(), "light", "desktop")

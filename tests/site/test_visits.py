@@ -1,7 +1,19 @@
 """What a visit looks at is enough: one text of each kind stands for the others, and no kind is left out."""
 
 import pytest
-from visits import IN_ALL_MODES, SCHEMES, WIDTHS, find_violations, is_one_of_many, modes_of, page_names
+from visits import (
+    IN_ALL_MODES,
+    ROOT,
+    SCHEMES,
+    SITE,
+    VIEW,
+    WIDTHS,
+    find_violations,
+    is_one_of_many,
+    modes_of,
+    one_of_each_kind,
+    page_names,
+)
 
 PAGE = """<!doctype html><html lang="en"><title>Text</title><main><h1>Text</h1>
 <style>body {{ background: #fff; color: #222 }} .dark {{ background: #333 }} .pale {{ color: #ccc }}</style>
@@ -64,3 +76,8 @@ def test_every_page_is_looked_at_in_each_scheme_and_at_each_width():
     for name in modes.keys() - one_of_many.keys():
         assert {scheme for scheme, _ in modes[name]} == set(SCHEMES)
         assert {width for _, width in modes[name]} == set(WIDTHS)
+
+
+def test_each_view_is_on_a_page_that_stands_for_its_kind():
+    views = {path.stem for path in (ROOT / "attention_course/explore/views").glob("*.js")}
+    assert {view for name in one_of_each_kind() for view in VIEW.findall((SITE / name).read_text())} == views

@@ -1,8 +1,10 @@
 """A page of the built site as a browser saw it: errors, requests, what axe says of it, and measurements."""
 
+import re
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from urllib.parse import urlsplit
 from zlib import crc32
 
 import yaml
@@ -31,6 +33,9 @@ IN_ALL_MODES = {
     "chapters/self_attention.html",
     "api/efficient.performer.html",
 }
+
+SCRIPT = re.compile(r'<script[^>]*\ssrc="([^"]+)"')
+VIEW = re.compile(r'\sdata-view="([^"]+)"')
 
 HERE = Path(__file__).parent
 AS_OPENED = (HERE / "as_opened.js").read_text()
@@ -70,6 +75,16 @@ def modes_of(page_name: str) -> list[tuple[str, str]]:
 def is_one_of_many(page_name: str) -> bool:
     """Whether a page of the reference is made as all others of it, of which those in all modes stand for it."""
     return page_name.startswith("api/") and page_name not in IN_ALL_MODES
+
+
+def one_of_each_kind() -> list[str]:
+    """Of all pages that load the same scripts and hold the same views, the first."""
+    kinds = {}
+    for name in page_names():
+        text = (SITE / name).read_text(encoding="utf8") if name != "no site" else ""
+        scripts = {Path(urlsplit(address).path).name for address in SCRIPT.findall(text)}
+        kinds.setdefault((*sorted(scripts), *sorted(set(VIEW.findall(text)))), name)
+    return list(kinds.values())
 
 
 @dataclass
@@ -122,14 +137,16 @@ def run_axe(page: Page, context: dict | None = None, configuration: str = "", **
     return describe_violations(axe.run(page, context=context, options=options).response)
 
 
-def find_violations(page: Page, target_size: bool = False, contrast_alone: bool = False) -> list[str]:
+def find_violations(
+    page: Page, target_size: bool = False, contrast: bool = True, contrast_alone: bool = False
+) -> list[str]:
     """What axe finds on a page, in one run; also controls in the article that are too small, if asked for.
 
     It leaves the page's code without most of its colours.
     """
     page.evaluate(MARK_KINDS_OF_TEXT)
     page.evaluate(MAKE_CODE_PLAIN)
-    rules = {"target-size": {"enabled": target_size}}
+    rules = {"target-size": {"enabled": target_size}, "color-contrast": {"enabled": contrast}}
     chosen = {"runOnly": ["color-contrast"]} if contrast_alone else {"rules": rules}
     return run_axe(page, configuration=WHAT_AXE_LOOKS_AT, **chosen)
 
