@@ -27,6 +27,7 @@ PARTS = (
     "punctuation",
     "front_page",
     "path",
+    "sidebar",
     "moved",
     "everywhere",
     "pictures",

@@ -1,4 +1,4 @@
-"""The built site in Firefox and WebKit: every page is visited once by each, and what happened is kept."""
+"""The built site in Firefox and WebKit: a page is visited once by one of them or by each, and what happened is kept."""
 
 import functools
 import sys
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
 from engines import ENGINES, MissingEngine  # noqa: E402
 from recording import recording  # noqa: E402
 from visit import Visit, look_at  # noqa: E402
-from visits import SITE, page_names  # noqa: E402
+from visits import SITE, one_of_each_kind, page_names  # noqa: E402
 
 
 def engine_pages() -> list[str]:
@@ -22,12 +22,24 @@ def engine_pages() -> list[str]:
     return [name for name in page_names() if not name.startswith(("api/", "genindex", "search"))]
 
 
+def visits() -> list[tuple[str, str]]:
+    """Each engine with its pages: one of each kind, and half of the others, of which the other engine has the rest."""
+    kinds = set(one_of_each_kind())
+    others = [name for name in engine_pages() if name not in kinds]
+    return [
+        (engine, name)
+        for place, engine in enumerate(ENGINES)
+        for name in engine_pages()
+        if name in kinds or name in others[place :: len(ENGINES)]
+    ]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for an engine or a page runs for each."""
-    if "engine_name" in metafunc.fixturenames:
-        metafunc.parametrize("engine_name", ENGINES, scope="session")
+    """A test that asks for an engine runs in each, and one that asks for a page too on the pages of each."""
     if "page_name" in metafunc.fixturenames:
-        metafunc.parametrize("page_name", engine_pages())
+        metafunc.parametrize(("engine_name", "page_name"), visits(), scope="session")
+    elif "engine_name" in metafunc.fixturenames:
+        metafunc.parametrize("engine_name", ENGINES, scope="session")
 
 
 @pytest.fixture(scope="session")

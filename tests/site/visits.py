@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -77,10 +78,11 @@ def is_one_of_many(page_name: str) -> bool:
     return page_name.startswith("api/") and page_name not in IN_ALL_MODES
 
 
+@cache
 def one_of_each_kind() -> list[str]:
     """Of all pages that load the same scripts and hold the same views, the first."""
     kinds = {}
-    for name in page_names():
+    for name in filter(lambda name: not is_one_of_many(name), page_names()):
         text = (SITE / name).read_text(encoding="utf8") if name != "no site" else ""
         scripts = {Path(urlsplit(address).path).name for address in SCRIPT.findall(text)}
         kinds.setdefault((*sorted(scripts), *sorted(set(VIEW.findall(text)))), name)
