@@ -1,7 +1,7 @@
 """Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
 
 alone.py                   in the environment of a Colab notebook
-alone.py --third           a third of them: which third follows from the files, and another change has another
+alone.py --third           a third of them: which one follows from the checksum of all files
 alone.py <environment>     in another environment
 
 Exceptions fail; claims are judged where the site is made. The package comes from a git repository of the files as they

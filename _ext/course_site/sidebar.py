@@ -1,9 +1,8 @@
 """Keeps the reference's modules out of the sidebar of all other pages, which lead to its first page alone.
 
-They are twice as many as all other pages together: each page was slower to build, to load and to hear for them.
+They are twice as many as all other pages together: drawn on each of those, closed, they took an eighth of a build.
 """
 
-from docutils import nodes
 from sphinx import addnodes
 
 from .api import INDEX
@@ -20,7 +19,7 @@ def without_pages_below(toc):
     for toctree in list(alone.findall(addnodes.toctree)):
         listed = toctree.parent
         listed.remove(toctree)
-        if isinstance(listed, nodes.bullet_list) and not listed.children:
+        if not listed.children:
             listed.parent.remove(listed)
     return alone
 
