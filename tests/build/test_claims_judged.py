@@ -73,9 +73,14 @@ def used():
     ("claims", "verdicts"),
     [
         ([claim("it holds", "True")], []),
-        ([claim("only of 3 and 4, of 5", "course > 2")], ["REFUSED: held in 2 of 5 runs"]),
-        ([claim("not at 0 and 1", "course > 1")], ["may stand: held in 3 of 5 runs"]),
-        ([claim("so it is in 3 of 10 runs", "course > 2")], ["may stand: held in 2 of 5 runs"]),
+        (
+            [
+                claim("only of 3 and 4, of 5", "course > 2"),
+                claim("not at 0 and 1", "course > 1"),
+                claim("so it is in 3 of 10 runs", "course > 2"),
+            ],
+            ["REFUSED: held in 2 of 5 runs", "may stand: held in 3 of 5 runs", "may stand: held in 2 of 5 runs"],
+        ),
         (["assert course != 3", claim("not at 0", "course > 0")], ["may stand: held in 4 of 5 runs", "REFUSED: chap"]),
     ],
 )
