@@ -28,7 +28,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 UV := .venv-lock/uv-0.13.9
 
 .PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 \
-  alone browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
+  browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -69,8 +69,9 @@ offline: site ## build the site and pack it into one file, to be read from a fol
 # The two that ask apt come one after the other: it lets only one in at a time.
 install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser engines ## install all that make test needs
 
-test: ## prove everything: the notebooks, the package, the site in real browsers
-	@failed=0; for stage in install $(STAGES); do \
+# Of what is alike, a third: see tools/third.py.
+test: ## prove it: the notebooks, the package, the site in real browsers (ALL=1 before a release)
+	@export THIRD=$(if $(ALL),,$$($(PYTHON) tools/third.py)); failed=0; for stage in install $(STAGES); do \
 	  printf '\n== %s\n' "$$stage"; start=$$(date +%s); verdict=passed; \
 	  $(MAKE) --no-print-directory $$([ $$stage != install ] || echo -j2) $$stage || { verdict=FAILED; failed=1; }; \
 	  end=$$(date +%s); report="$$report$$verdict $$stage $$((end - start))\n"; \
@@ -102,12 +103,8 @@ test-lint: $(TSC)/.installed
 test-package: $(VENV)/.package
 	@$(PYTEST) $(PACKAGE_TESTS)
 
-# By nbval, alone and through their own setup cells. A third of them each time: all ran for the site, and `make alone`,
-# the weekly run in Colab's container, `make oldest` and `make newest` run all of them so.
+# By nbval, alone and through their own setup cells.
 test-notebooks: $(VENV)/.package $(COLAB)/.pins
-	@$(BIN)/python tools/alone.py --third
-
-alone: $(VENV)/.package $(COLAB)/.pins ## run every notebook as in Colab: alone, through its own setup cell (ten minutes)
 	@$(BIN)/python tools/alone.py
 
 # The package's tests, and each notebook alone, with other versions than the pinned ones, which are printed. What the

@@ -25,12 +25,14 @@ from contract import (
 )
 from mechanisms import CASES, FLOAT16, IN_NO_CASE, LONGEST
 from seeding import seeded
+from third import third_of
 
 import attention_course
 from attention_course.distributed import RingAttention
 from attention_course.mechanism import AttentionLayer, Mechanism
 
 DRAWN = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.draws])
+A_THIRD = pytest.mark.parametrize("name", third_of(list(CASES)))
 FINEST = Precision(torch.float64)
 
 
@@ -98,7 +100,7 @@ def test_every_tile_is_as_the_definition_says(name, n_tokens):
     assert relative_error(case.output(attention, tokens), expected) < case.errors[PLAIN.dtype][0]
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.long])
+@pytest.mark.parametrize("name", third_of([name for name, case in CASES.items() if case.long]))
 @torch.no_grad()
 def test_long_sequences_in_the_narrowest_dtype_and_under_autocast(name):
     narrowest = Precision(FLOAT16) if FLOAT16 in CASES[name].errors else PLAIN
@@ -111,7 +113,7 @@ def test_long_sequences_in_the_narrowest_dtype_and_under_autocast(name):
         assert relative_error(output, expected) < precision.errors(case)[0]
 
 
-@EVERY
+@A_THIRD
 def test_gradients_of_long_sequences_under_autocast(name):
     case, attention = case_of(name, PLAIN)
     tokens = to_differentiate(case, [each[:1] for each in tokens_of(case, 1024, PLAIN)])
@@ -181,7 +183,7 @@ def test_a_fresh_one_draws_its_own_and_is_otherwise_the_same(name):
 
 
 @pytest.mark.skipif(torch.__version__.startswith("2.5."), reason="PyTorch 2.5 cannot compile 15 of them")
-@EVERY
+@A_THIRD
 def test_compiled_it_computes_the_same(name):
     case, attention = case_of(name, PLAIN)
     if isinstance(attention, RingAttention):

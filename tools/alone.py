@@ -1,19 +1,17 @@
 """Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
 
 alone.py                   in the environment of a Colab notebook
-alone.py --third           a third of them: which one follows from the checksum of all files
 alone.py <environment>     in another environment
 
 Exceptions fail; claims are judged where the site is made. The package comes from a git repository of the files as they
 stand here: to the first notebook through its own setup cell. The others have the same cell, and find there what one
-installation by pip, as that cell's, has installed.
+installation by pip, as that cell's, has installed. In `make test` it is a third of the notebooks: see third.py.
 """
 
 import json
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +21,7 @@ from execute import CACHE, expected
 from jupyter_cache import get_cache
 from notebooks import WORKERS, code_cells, names, path
 from published import published
+from third import third_of
 
 COLAB = ".venv-colab"
 ADDRESS = "https://example.org/group/course"  # where the course is published, for these readers
@@ -48,7 +47,7 @@ with open("report.json", "w") as report:
 
 
 def publish(folder):
-    """Make a git repository of the files as they stand, committed or not, at an address; return its commit and tree.
+    """Make a git repository of the files as they stand, committed or not, at an address; return its commit.
 
     The repository is one of its own, so that a folder that is none, as from a ZIP, will do.
     """
@@ -60,7 +59,7 @@ def publish(folder):
     run(*git, f"--work-tree={folder}", "checkout-index", "--all")
     run("make", "url", f"URL={ADDRESS}", f"SITE={ADDRESS}/site", cwd=folder)
     run(*git, f"--work-tree={folder}", *author, "commit", "--quiet", "--all", "--message", "as it stands")
-    return run(*git, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    return run(*git, "rev-parse", "HEAD").strip()
 
 
 def surroundings(published, jupyter):
@@ -97,17 +96,12 @@ def lay_out(name, folder, python, commit, installed):
     return copy
 
 
-def third(tree):
-    """Every third notebook, in the book's order: the checksum of all files says which is the first of them."""
-    return names()[int(tree, 16) % 3 :: 3]
-
-
-def main(environment, a_third):
+def main(environment=COLAB):
     """Run them, the longest first, then print how long each took and how much memory."""
     with TemporaryDirectory(prefix="readers-") as temporary:
         folder = Path(temporary)
-        commit, tree = publish(folder / "published")
-        chosen = third(tree) if a_third else names()
+        commit = publish(folder / "published")
+        chosen = third_of(names())
         installed = run(Path(environment) / "bin" / "python", "-I", "-c", INSTALLED).strip()
         variables = surroundings(folder / "published", folder / "jupyter")
         without, with_it = (overlay(folder / name, environment) for name in ("without", "with it"))
@@ -128,8 +122,4 @@ def main(environment, a_third):
 
 
 if __name__ == "__main__":
-    parser = ArgumentParser()
-    parser.add_argument("environment", nargs="?", default=COLAB)
-    parser.add_argument("--third", action="store_true")
-    arguments = parser.parse_args()
-    main(arguments.environment, arguments.third)
+    main(*sys.argv[1:])

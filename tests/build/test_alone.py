@@ -16,16 +16,8 @@ def test_a_folder_that_is_no_repository_is_published_as_one(tmp_path, monkeypatc
         (folder / name).write_text(text)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))  # of none above it either
-    commit, tree = alone.publish(tmp_path / "published")
-    published = run("git", "-C", tmp_path / "published", "ls-tree", "-r", "--name-only", tree).split()
+    commit = alone.publish(tmp_path / "published")
+    published = run("git", "-C", tmp_path / "published", "ls-tree", "-r", "--name-only", commit).split()
     assert sorted(published) == sorted(name for name in files if name != "_build/html")
-    assert run("git", "-C", tmp_path / "published", "rev-parse", f"{commit}^{{tree}}").strip() == tree
     assert f'repository = \\"{alone.ADDRESS}\\"' in (tmp_path / "published" / "intro.ipynb").read_text()
     assert not (folder / ".git").exists() and (folder / "intro.ipynb").read_text() == files["intro.ipynb"]
-
-
-def test_three_thirds_are_all_notebooks_and_share_none(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    thirds = [alone.third(tree) for tree in ("b0", "b1", "b2")]
-    assert sorted(sum(thirds, [])) == sorted(alone.names())
-    assert alone.third("b3") == thirds[0]

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
 
 from engines import ENGINES, MissingEngine  # noqa: E402
 from recording import recording  # noqa: E402
+from third import third_of  # noqa: E402
 from visit import Visit, look_at  # noqa: E402
 from visits import SITE, one_of_each_kind, page_names  # noqa: E402
 
@@ -23,9 +24,9 @@ def engine_pages() -> list[str]:
 
 
 def visits() -> list[tuple[str, str]]:
-    """Each engine with its pages: one of each kind, and half of the others, of which the other engine has the rest."""
+    """Each engine with its pages: one of each kind, and of a third of the others half, the rest being the other's."""
     kinds = set(one_of_each_kind())
-    others = [name for name in engine_pages() if name not in kinds]
+    others = third_of([name for name in engine_pages() if name not in kinds])
     return [
         (engine, name)
         for place, engine in enumerate(ENGINES)

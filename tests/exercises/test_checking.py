@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 import torch
+from third import third_of
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
@@ -58,7 +59,7 @@ def test_given_code_is_not_attempted_by_every_seed(exercise):
         assert (verdict.status, verdict.message) == ("not attempted", NOT_MENDED), seed
 
 
-@each_exercise
+@pytest.mark.parametrize("exercise", third_of(EXERCISES), ids=lambda exercise: exercise.id)
 def test_each_misconception_is_named_by_every_seed(exercise):
     for misconception in exercise.misconceptions:
         for seed in range(2):

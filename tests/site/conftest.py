@@ -26,6 +26,7 @@ from visits import (
     is_one_of_many,
     modes_of,
     page_names,
+    visited_pages,
 )
 
 LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
@@ -51,11 +52,12 @@ OPEN_FOLDS = """async () => {
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for a page runs for each, in its modes if it asks for them; or for each scheme or width."""
     asked = set(metafunc.fixturenames)
+    names = visited_pages() if "visit" in asked else page_names()
     if {"page_name", "scheme", "width"} <= asked:
-        visits = [(name, *mode) for name in page_names() for mode in modes_of(name)]
+        visits = [(name, *mode) for name in names for mode in modes_of(name)]
         metafunc.parametrize(("page_name", "scheme", "width"), visits)
         return
-    for argument, values in (("page_name", page_names()), ("scheme", SCHEMES), ("width", WIDTHS)):
+    for argument, values in (("page_name", names), ("scheme", SCHEMES), ("width", WIDTHS)):
         if argument in asked:
             metafunc.parametrize(argument, values)
 

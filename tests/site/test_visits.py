@@ -13,6 +13,7 @@ from visits import (
     modes_of,
     one_of_each_kind,
     page_names,
+    visited_pages,
 )
 
 PAGE = """<!doctype html><html lang="en"><title>Text</title><main><h1>Text</h1>
@@ -29,6 +30,7 @@ BODIES = {
     "made pale by its parent": (FINE + "<div style='opacity: .3'><p>faded</p></div>", 1),
     "a word of code": (FINE + "<pre><span class=k>for</span> <span class=pale>word</span></pre>", 1),
     "the same word of code many times": (FINE + "<pre>" + "<span class=pale>word</span> " * 9 + "</pre>", 1),
+    "behind the same, hidden from screen readers": ("<p class=pale aria-hidden=true>-</p><p class=pale>pale</p>", 1),
     "in a line of a paragraph": (FINE + "<p>dark and <em class=pale>pale</em></p>", 1),
 }
 
@@ -57,6 +59,16 @@ def test_words_of_code_are_looked_at_but_for_those_that_are_nothing_but_coloured
     page.close()
 
 
+def test_of_formulas_what_is_spoken_is_looked_at(browser):
+    page = browser.new_page()
+    spoken = "<span class=katex-mathml><img src='data:,'></span>"
+    boxes = "<span class=katex-html aria-hidden=true><span class=pale>x</span></span>"
+    page.set_content(PAGE.format(body=f"<p>{spoken}{boxes}</p>"))
+    assert [violation.split(":")[0] for violation in find_violations(page)] == ["image-alt"]
+    assert page.locator(".katex-html").inner_text() == ""
+    page.close()
+
+
 def test_what_is_touched_is_large_enough_where_that_is_asked(browser):
     page = browser.new_page()
     small = "<button style='width: 9px; height: 9px; padding: 0; border: 0' aria-label='{}'></button>"
@@ -76,6 +88,16 @@ def test_every_page_is_looked_at_in_each_scheme_and_at_each_width():
     for name in modes.keys() - one_of_many.keys():
         assert {scheme for scheme, _ in modes[name]} == set(SCHEMES)
         assert {width for _, width in modes[name]} == set(WIDTHS)
+
+
+def test_of_the_reference_a_third_is_visited_and_of_the_rest_every_page(monkeypatch):
+    many = {name for name in page_names() if is_one_of_many(name)}
+    seen = []
+    for number in "012":
+        monkeypatch.setenv("THIRD", number)
+        assert set(page_names()) - set(visited_pages()) <= many
+        seen += [name for name in visited_pages() if name in many]
+    assert sorted(seen) == sorted(many)
 
 
 def test_each_view_is_on_a_page_that_stands_for_its_kind():
