@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 from lessons import IN_ORDER
-from visits import OFF_SCREEN, ROOT, SITE, TWO_MODES
+from visits import OFF_SCREEN, ROOT, SITE, modes_of
 
 PAGES = sorted(f"chapters/{path.name}" for path in SITE.glob("chapters/*.html")) or ["no site"]
 LESSONS = sorted(f"chapters/{name}.html" for name in IN_ORDER)
@@ -46,8 +46,10 @@ def test_what_is_too_small_is_noticed(browser):
     page.close()
 
 
-@pytest.mark.parametrize("mode", TWO_MODES, ids="-".join)
-@pytest.mark.parametrize("lesson", LESSONS)
+MODES = [pytest.param(lesson, mode, id="-".join((lesson, *mode))) for lesson in LESSONS for mode in modes_of(lesson)]
+
+
+@pytest.mark.parametrize(("lesson", "mode"), MODES)
 def test_nothing_lies_off_the_screen(visit, lesson, mode):
     """A formula named here is too long for a phone at 12 px: write it in `aligned` lines."""
     assert visit(lesson, *mode).off_screen == {"wide": [], "small": [], "unreadable": []}

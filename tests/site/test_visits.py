@@ -80,7 +80,8 @@ def test_what_is_touched_is_large_enough_where_that_is_asked(browser):
     page.close()
 
 
-def test_every_page_is_looked_at_in_each_scheme_and_at_each_width():
+def test_every_page_is_looked_at_in_each_scheme_and_at_each_width(monkeypatch):
+    monkeypatch.delenv("THIRD", raising=False)
     modes = {name: modes_of(name) for name in page_names()}
     assert {name for name, looked_at in modes.items() if len(looked_at) == 4} == IN_ALL_MODES
     one_of_many = {name: looked_at[0] for name, looked_at in modes.items() if is_one_of_many(name)}
@@ -98,6 +99,17 @@ def test_of_the_reference_a_third_is_visited_and_of_the_rest_every_page(monkeypa
         assert set(page_names()) - set(visited_pages()) <= many
         seen += [name for name in visited_pages() if name in many]
     assert sorted(seen) == sorted(many)
+
+
+def test_every_page_is_looked_at_on_a_phone_and_three_thirds_on_a_desktop_too(monkeypatch):
+    pages = [name for name in page_names() if not is_one_of_many(name)]
+    on_a_desktop = []
+    for number in "012":
+        monkeypatch.setenv("THIRD", number)
+        assert all(("dark", "phone") in modes_of(name) for name in pages)
+        on_a_desktop += [name for name in pages if ("light", "desktop") in modes_of(name)]
+    assert set(on_a_desktop) == set(pages)
+    assert {name for name in pages if on_a_desktop.count(name) == 3} == IN_ALL_MODES | set(one_of_each_kind())
 
 
 def test_each_view_is_on_a_page_that_stands_for_its_kind():

@@ -24,7 +24,8 @@ WIDTHS = {"desktop": 1280, "phone": 390}
 HEIGHTS = {"desktop": 900, "phone": 844}
 
 # Each scheme and each width once: a page is looked at in these two modes, or in one of them.
-TWO_MODES = [("light", "desktop"), ("dark", "phone")]
+ON_A_PHONE = ("dark", "phone")
+TWO_MODES = [("light", "desktop"), ON_A_PHONE]
 # And these in all four. They stand for the others, which are made by the same templates, styles and scripts.
 IN_ALL_MODES = {
     "intro.html",
@@ -56,6 +57,7 @@ WHAT_AXE_LOOKS_AT = """axe.configure({rules: [
 ]})"""
 
 
+@cache
 def page_names() -> list[str]:
     """Every page of the built site, relative to its root; `no site` where it is not built.
 
@@ -71,7 +73,9 @@ def modes_of(page_name: str) -> list[tuple[str, str]]:
     """The schemes and widths in which a page is looked at: of the reference, every other page in the other mode."""
     if page_name in IN_ALL_MODES:
         return list(product(SCHEMES, WIDTHS))
-    return [TWO_MODES[crc32(page_name.encode()) % 2]] if is_one_of_many(page_name) else TWO_MODES
+    if is_one_of_many(page_name):
+        return [TWO_MODES[crc32(page_name.encode()) % 2]]
+    return [ON_A_PHONE] if page_name in seen_on_a_phone_alone() else TWO_MODES
 
 
 def is_one_of_many(page_name: str) -> bool:
@@ -95,6 +99,13 @@ def one_of_each_kind() -> list[str]:
         scripts = {Path(urlsplit(address).path).name for address in SCRIPT.findall(text)}
         kinds.setdefault((*sorted(scripts), *sorted(set(VIEW.findall(text)))), name)
     return list(kinds.values())
+
+
+def seen_on_a_phone_alone() -> set[str]:
+    """Of the pages that stand for no others, those that are not in the third that is seen on a desktop too."""
+    standing = {*IN_ALL_MODES, *one_of_each_kind()}
+    others = [name for name in page_names() if name not in standing and not is_one_of_many(name)]
+    return set(others) - set(third_of(others))
 
 
 @dataclass
