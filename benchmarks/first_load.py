@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"
 RESULTS = Path(__file__).parent / "results" / "first_load.json"
 
-sys.path.insert(0, str(ROOT / "tests" / "site"))
+sys.path[:0] = [str(ROOT / "tests" / "site"), str(ROOT / "tools")]
 from visits import HEIGHTS, WIDTHS, is_one_of_many, page_names  # noqa: E402
 
 NETWORK = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}

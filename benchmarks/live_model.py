@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "live_model.json"
 CHARACTERS, KEYS = (64, 128), 50
 
-sys.path.insert(0, str(ROOT / "tests" / "site"))
+sys.path[:0] = [str(ROOT / "tests" / "site"), str(ROOT / "tools")]
 from explorer_pages import bundle_live, write_pages  # noqa: E402
 from serving import serving  # noqa: E402
 
