@@ -44,6 +44,7 @@ PARTS = (
     "about",
     "leftovers",
     "unused_rules",
+    "one_sheet",
 )
 
 

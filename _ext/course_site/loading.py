@@ -4,15 +4,9 @@ from pathlib import PurePosixPath
 
 # Keys for Sphinx's own search and marks on the words it found: the site has another search (search.py).
 UNUSED = {"doctools.js", "sphinx_highlight.js"}
-# What not every page has a use for, and what stands in the body of a page that has.
-FORMULA, CODE = 'class="katex', 'class="highlight'
-SIGNS = {
-    "katex.min.css": FORMULA,
-    "katex-math.css": FORMULA,
-    "copybutton.css": CODE,
-    "clipboard.min.js": CODE,
-    "copybutton.js": CODE,
-}
+# Scripts that not every page has a use for, and what stands in the body of a page that has.
+CODE = 'class="highlight'
+SIGNS = {"clipboard.min.js": CODE, "copybutton.js": CODE}
 
 
 def is_used(file, body):

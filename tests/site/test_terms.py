@@ -206,7 +206,7 @@ def test_only_chapters_with_marks_get_entries(book):
     for name in ("page", "glossary", "chapters/other"):
         page = soup_of(book, name)
         assert words(page) == []
-        assert page.select(".course-terms, script[src*='terms.js'], link[href*='terms.css']") == []
+        assert page.select(".course-terms, script[src*='terms.js']") == []
 
 
 def test_entries_follow_in_the_order_of_the_marks(book):
