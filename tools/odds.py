@@ -16,7 +16,7 @@ import sys
 import time
 from collections import defaultdict
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
@@ -43,6 +43,7 @@ ONE_PARSER = Lock()  # Python 3.11's parser fails now and then in two threads at
 TEN = [(seed, "native") for seed in range(5)] + [(seed, OTHERS[seed % len(OTHERS)]) for seed in range(5)]
 
 
+@cache
 def code_of(file, content):
     """What of a file of the package could decide a claim: of a module, all lines but its docstrings and blanks."""
     if file.suffix != ".py":

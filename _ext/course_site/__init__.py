@@ -7,6 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PARTS = (
+    "parallel",
     "icons",
     "published",
     "maths",
@@ -51,8 +52,9 @@ PARTS = (
 def setup(app):
     """Connect every part of the site to Sphinx."""
     # Documents in memory are millions of objects: looking for garbage among them as often as Python does by itself
-    # takes a quarter of a build or more. So seldom, it needs 1 GB.
+    # takes a quarter of a build or more. So seldom, it needs 1 GB. Nor need it look through them all once more to end.
     gc.set_threshold(1_000_000, 5, 5)
+    app.connect("build-finished", lambda app, exception: gc.freeze(), priority=999)
     # First, so that a template of ours wins over the theme's of the same name.
     templates = str(HERE / "templates")
     app.connect("config-inited", lambda app, config: config.templates_path.insert(0, templates))
@@ -61,5 +63,4 @@ def setup(app):
         import_module(f".{part}", __name__).setup(app)
     # Sphinx reads every page again when this number changes: when a line of this extension does.
     sources = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.[jp][sy]")))
-    # Pages are written one after the other, since all their formulas go through one socket (maths.py).
-    return {"env_version": zlib.crc32(sources), "parallel_read_safe": True, "parallel_write_safe": False}
+    return {"env_version": zlib.crc32(sources), "parallel_read_safe": True, "parallel_write_safe": True}

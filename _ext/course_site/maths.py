@@ -14,6 +14,7 @@ from sphinxcontrib import katex
 
 logger = logging.getLogger(__name__)
 
+SOCKET = "katex.sock"  # in the folder of the renderer
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 N_CHILDREN = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
 
@@ -53,15 +54,32 @@ def start_renderer(folder, timeout):
     The library's own connects as soon as the socket's file is there, a moment before anyone listens, and dies. Its
     network socket waits 0.08 s in each formula, as both sides send a message in two parts (Nagle's algorithm): 100 s.
     """
-    path = str(folder / "katex.sock")
-    process = Popen(katex.KaTeXServer.build_command(socket=path), stdin=PIPE, stdout=PIPE, cwd=folder)
+    process = Popen(katex.KaTeXServer.build_command(socket=folder / SOCKET), stdin=PIPE, stdout=PIPE, cwd=folder)
+    return process, connect(folder, timeout)
+
+
+def connect(folder, timeout):
+    """A connection to the renderer of a folder, which may not listen yet."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     deadline = time.monotonic() + timeout
-    while connection.connect_ex(path):
+    while connection.connect_ex(str(folder / SOCKET)):
         if time.monotonic() > deadline:
             raise katex.KaTeXServer.timeout_error(timeout)
         time.sleep(0.01)
-    return process, connection
+    return connection
+
+
+def start_for_all(app, builder):
+    """Start the renderer before there are processes that write pages, so that there is only one."""
+    if builder.parallel_ok:
+        katex.KaTeXServer.get()
+
+
+def connect_anew():
+    """Give a process that begins a connection of its own: two would mix their formulas on one."""
+    if katex.KaTeXServer.katex_server:
+        server = katex.KaTeXServer.katex_server
+        server.sock = connect(server.rundir, katex.STARTUP_TIMEOUT)
 
 
 def setup(app):
@@ -70,4 +88,7 @@ def setup(app):
     # The five seconds it allows are too few on a machine that is busy executing chapters.
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
     katex.KaTeXServer.start_server_process = start_renderer
+    app.connect("write-started", start_for_all)
+    if hasattr(os, "register_at_fork"):  # Windows has no forks, and Sphinx writes page by page there
+        os.register_at_fork(after_in_child=connect_anew)
     app.connect("html-page-context", report_bad_maths)

@@ -102,25 +102,32 @@ def pages_to_look_up(app):
     return {str(page) for part in parts if part.caption == LOOK_UP for page in part.items}
 
 
-def entry(place, page, app):
-    """What the script knows of a place; the page's own section leads to its top."""
+def read_place(place):
+    """Where on its page a place is, and what it says; the page's own section is its top."""
     above, words = titles(place), Words(place)
-    address = app.builder.get_target_uri(page)
-    part = f"#{anchor(place)}" if above else ""
-    title = heading(place)
-    weight = REFERENCE if page.startswith("api/") else min(WEIGHTS.get(name, 1) for name in [*above, title])
-    if page in pages_to_look_up(app):
-        weight = LOOKED_UP
-    return {
-        "address": f"{address}{part}",
-        "title": title,
+    return f"#{anchor(place)}" if above else "", {
+        "title": heading(place),
         "above": above,
         "text": " ".join("".join(words.prose).split()),
         "code": " ".join(dict.fromkeys(words.code)),
         "printed": " ".join(dict.fromkeys(words.printed)),
-        "asked": ASKED.get(f"{page}{part}", ""),
-        "weight": weight,
     }
+
+
+def read_places(app, doctree):
+    """Keep what the places of a page say: to load every page again, when all are read, takes ten seconds."""
+    places = [read_place(place) for place in doctree.findall(is_place)]
+    app.env.metadata[app.env.docname]["places"] = places
+
+
+def entry(part, said, page, app):
+    """What the script knows of a place."""
+    names = [*said["above"], said["title"]]
+    weight = REFERENCE if page.startswith("api/") else min(WEIGHTS.get(name, 1) for name in names)
+    if page in pages_to_look_up(app):
+        weight = LOOKED_UP
+    address = f"{app.builder.get_target_uri(page)}{part}"
+    return {"address": address, **said, "asked": ASKED.get(f"{page}{part}", ""), "weight": weight}
 
 
 def name_terms(app, doctree):
@@ -141,7 +148,7 @@ def warn_of_lost(places, pages):
 def write_page(app):
     """Write the list of all places, and have the search page written."""
     pages = list(app.env.collect_relations())
-    places = [entry(place, page, app) for page in pages for place in app.env.get_doctree(page).findall(is_place)]
+    places = [entry(*place, page, app) for page in pages for place in app.env.metadata[page]["places"]]
     warn_of_lost(places, pages)
     data = json.dumps({"places": places, "same": SAME}, ensure_ascii=False, separators=(",", ":"))
     Path(app.outdir, "_static", INDEX).write_text(f"window.courseSearch = {data};\n", encoding="utf-8")
@@ -165,5 +172,6 @@ def setup(app):
     """Connect to the build, to the reading of the glossary, and to the writing of pages."""
     app.connect("builder-inited", begin)
     app.connect("doctree-read", name_terms)
+    app.connect("doctree-read", read_places, priority=900)  # when other parts have changed what they change
     app.connect("html-collect-pages", write_page)
     app.connect("html-page-context", load_scripts)
