@@ -73,7 +73,7 @@ def type_words(page, words):
 
 def results(page):
     """The addresses of the results, in order."""
-    return [link.get_attribute("href") for link in page.locator(LINKS).all()]
+    return page.locator(LINKS).evaluate_all("links => links.map((link) => link.getAttribute('href'))")
 
 
 @pytest.mark.parametrize("place", ["http", "folder"])
