@@ -15,7 +15,9 @@ def overlay(folder, environment):
     Returns:
         The path of its Python.
     """
-    run(Path(environment) / "bin" / "python", "-m", "venv", "--without-pip", "--symlinks", folder)
+    below = Path(environment) / "bin" / "python"
+    assert below.exists(), f"{environment} is not there: `make install` makes it"
+    run(below, "-m", "venv", "--without-pip", "--symlinks", folder)
     (site_packages(folder) / "below.pth").write_text(f"{site_packages(environment)}\n")
     return Path(folder).absolute() / "bin" / "python"
 

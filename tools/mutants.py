@@ -227,7 +227,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time")
     options = parser.parse_args()
     if not set(options.files) <= set(TESTS):
-        parser.error(f"files must be among {', '.join(TESTS)}, got {' '.join(options.files)}")
+        parser.error(f"each file needs a line in TESTS, got {' '.join(sorted(set(options.files) - set(TESTS)))}")
     there = {str(file.relative_to(PACKAGE)) for pattern in EVERY for file in PACKAGE.glob(pattern)}
     named = {*TESTS, *SPARED}
     if there != named:

@@ -34,11 +34,12 @@ def test_readmes_table_has_every_page(in_the_course):
         (lesson["title"], lesson["file"], [page["file"] for page in lesson["further"]])
         for part in read_parts()
         for lesson in part["lessons"]
-    ] + [(page["title"], page["file"], []) for page in read_look_up()], "the table of README.md has others"
+    ] + [(page["title"], page["file"], []) for page in read_look_up()], "README.md has each page, as _toc.yml has it"
 
 
 def test_every_page_has_its_file_of_exercises():
-    assert list(CHAPTERS) == WITH_EXERCISES, "CHAPTERS of attention_course/exercises has others"
+    what = "CHAPTERS of attention_course/exercises has each page with checks, in the order of _toc.yml"
+    assert list(CHAPTERS) == WITH_EXERCISES, what
 
 
 def test_what_a_page_says_is_read(tmp_path):
