@@ -16,6 +16,12 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
 IN_BROWSERS := --reruns=1 -rR
 PACKAGE_TESTS := --dist=loadscope tests $(addprefix --ignore=tests/,notebooks build site engines hosts)
 
+# Every process here imports PyTorch: from bytecode in 2 seconds of a processor's time, from source in 5. So bytecode is
+# made once, by as many processes as there are cores, and kept, whatever the environment says. A package may ship a file
+# that this Python cannot compile: it stays as it is.
+unexport PYTHONDONTWRITEBYTECODE
+COMPILE = $(@D)/bin/python -m compileall -qq -j0 $(@D)/lib > /dev/null || true
+
 # What the tests need besides: the environment of a Colab notebook, and two JupyterLabs.
 COLAB := .venv-colab
 LABS := .venv-lab .venv-lab3
@@ -50,6 +56,7 @@ $(COLAB)/.pins: tests/notebooks/colab-requirements.txt
 	@echo "== installing what $^ pins into $* (once; minutes)"
 	@$(PYTHON) -m venv --clear $*
 	@$*/bin/pip install --quiet --disable-pip-version-check --no-compile $(^:%=-r %)
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.package: $(VENV)/.pins pyproject.toml
@@ -180,6 +187,7 @@ $(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
 	@PATH=$$(echo "$$PATH" | tr : '\n' | while read -r folder; do test -x "$$folder/nvcc" || echo "$$folder"; done | \
 	  paste -sd : -) $(PEERS_PIP) $$(grep ^pytorch-fast benchmarks/requirements.txt) || \
 	  echo "pytorch-fast-transformers could not be compiled: it is left out"
+	@$(COMPILE)
 	@touch $@
 
 peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half an hour)
