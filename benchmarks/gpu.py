@@ -30,7 +30,7 @@ from verdicts import claims, exceptions  # noqa: E402
 
 RECORD = ROOT / "benchmarks" / "results" / "gpu.json"
 # The second runs the kernel natively where there is a GPU, and in Triton's interpreter elsewhere.
-GPU_TESTS = ["tests/gpu", "tests/efficient/test_flash_triton.py"]
+GPU_TESTS = ["tests/gpu", "tests/package/efficient/test_flash_triton.py"]
 WITH_CUDA = (
     "{python} -m pip uninstall --yes torch && env -u PIP_EXTRA_INDEX_URL {python} -m pip install -r requirements.txt"
 )

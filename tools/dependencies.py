@@ -212,7 +212,7 @@ class Tests(Package):
     def __init__(self, root):
         root = Path(root)
         folders = {file.parent for file in root.glob("tests/**/test_*.py")}
-        super().__init__(root, [*sorted(folders), *(root / name for name in ("tools", "_ext", *SCRIPTS))])
+        super().__init__(root, [*sorted(folders), *(root / name for name in ("tests", "tools", "_ext", *SCRIPTS))])
 
     def code(self, test):
         """What is run for a test file: all of it, what it asks for of each `conftest.py`, scripts and exercises."""

@@ -1,7 +1,7 @@
 """Measure how much of each tolerance the tests of the package use in three instruction sets, and record the most.
 
 make margins                                     all tests of the package; the result goes to tests/margins.json
-make margins FILES="test_ring.py tasks/..."      only these, beside the last result of the others
+make margins FILES="package/test_ring.py ..."      only these, beside the last result of the others
 
 PyTorch picks other kernels for another instruction set, sums are rounded in another order, and what is trained with
 them is another model: one processor can be three machines. What is recorded of a test is its worst comparison:
@@ -35,16 +35,16 @@ SAME = 0.001  # results that differ by less than a thousandth are the same
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 RECORD = TESTS / "margins.json"
-NOT_OF_THE_PACKAGE = {"notebooks", "build", "site", "engines", "hosts"}
+OF_THE_PACKAGE = ["package", "classroom", "weekly/package", "weekly/records"]
 HANDS = 2  # how many runs a set is dealt to
 # With the last of them what runs in Triton's interpreter runs in the process that measures, and not in one beside it.
 SETTINGS = {"PYTHONPATH": str(ROOT / "tools"), "OMP_NUM_THREADS": "1", "TRITON_INTERPRET": "1"}
 
 
 def test_files() -> list[str]:
-    """The files that `make test-package` runs, within tests, but for the one that reads the record."""
-    paths = sorted(path.relative_to(TESTS) for path in TESTS.rglob("test_*.py"))
-    return [str(path) for path in paths if path.parts[0] not in NOT_OF_THE_PACKAGE | {"test_margins.py"}]
+    """The files that try the package, within tests, but for the one that reads the record."""
+    paths = (path for folder in OF_THE_PACKAGE for path in (TESTS / folder).rglob("test_*.py"))
+    return sorted(str(path.relative_to(TESTS)) for path in paths if path.name != "test_margins.py")
 
 
 def measure(instructions: str, files: list[str]) -> dict:

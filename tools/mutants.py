@@ -138,7 +138,7 @@ def run_tests(copy: str, tests: list[str]):
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, 1), os.dup2(sink, 2)
     options = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
-    os._exit(pytest.main([*options, *(f"tests/{test}" if test.endswith(".py") else test for test in tests)]))
+    os._exit(pytest.main([*options, *(f"tests/package/{test}" if test.endswith(".py") else test for test in tests)]))
 
 
 def judge(copy: str, tests: list[str], limit: float | None = None) -> str:
