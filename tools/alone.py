@@ -1,11 +1,11 @@
 """Run every notebook by nbval as a reader in Colab does: alone in an empty folder, with other people's torch and numpy.
 
-alone.py                   in the environment of a Colab notebook
-alone.py <environment>     in another environment
+alone.py <environment>               all of them, in that environment
+alone.py <environment> masking ...   these
 
 Exceptions fail; claims are judged where the site is made. The package comes from a git repository of the files as they
 stand here: to the first notebook through its own setup cell. The others have the same cell, and find there what one
-installation by pip, as that cell's, has installed. In `make test` it is a third of the notebooks: see third.py.
+installation by pip, as that cell's, has installed.
 """
 
 import json
@@ -21,9 +21,7 @@ from execute import CACHE, expected
 from jupyter_cache import get_cache
 from notebooks import WORKERS, code_cells, names, path
 from published import published
-from third import third_of
 
-COLAB = ".venv-colab"
 ADDRESS = "https://example.org/group/course"  # where the course is published, for these readers
 INSTALLED = """\
 import importlib.metadata, json
@@ -96,12 +94,12 @@ def lay_out(name, folder, python, commit, installed):
     return copy
 
 
-def main(environment=COLAB):
+def main(environment, *pages):
     """Run them, the longest first, then print how long each took and how much memory."""
     with TemporaryDirectory(prefix="readers-") as temporary:
         folder = Path(temporary)
         commit = publish(folder / "published")
-        chosen = third_of(names())
+        chosen = [name for name in names() if not pages or Path(name).name in pages]
         installed = run(Path(environment) / "bin" / "python", "-I", "-c", INSTALLED).strip()
         variables = surroundings(folder / "published", folder / "jupyter")
         without, with_it = (overlay(folder / name, environment) for name in ("without", "with it"))

@@ -3,15 +3,15 @@
 import hashlib
 import shutil
 import sys
-from functools import partial
 from pathlib import Path
 
 from budget import slowest
+from by_nbval import run_by_nbval
 from dependencies import Package, depends_on
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.cache.db import NbCacheRecord
-from notebooks import code_cells, names, path, read, run, run_together
+from notebooks import code_cells, names, path, read
 from verdicts import exceptions, false_claims
 
 CACHE = Path("_build/.jupyter_cache")
@@ -57,11 +57,14 @@ def move_outputs(executed, notebook):
     notebook.metadata = executed.metadata
 
 
-def find_stale(cache, package):
-    """What is to be run: `{name: fingerprint}`. The cache's key has each cell's metadata in it, so it is kept up."""
+def find_stale(cache, package, chosen=None):
+    """What is to be run, of all notebooks or of some: `{name: fingerprint}`.
+
+    The cache's key has each cell's metadata in it, so it is kept up.
+    """
     records = {record.data.get("fingerprint"): record for record in cache.list_cache_records()}
     stale = {}
-    for name in names():
+    for name in chosen or names():
         notebook = read(name)
         now = fingerprint(notebook, package)
         if now not in records:
@@ -78,12 +81,12 @@ def expected(name, cache):
     return max(before, default=sum(len(cell.source) for _, cell in code_cells(read(name))))
 
 
-def last_records(cache):
-    """What the cache has of each notebook as it stands: `{name: record}`."""
+def last_records(cache, chosen=None):
+    """What the cache has of each notebook as it stands, of all of them or of some: `{name: record}`."""
     try:
-        return {name: cache.match_cache_notebook(read(name)) for name in names()}
+        return {name: cache.match_cache_notebook(read(name)) for name in chosen or names()}
     except KeyError:
-        changed = ", ".join(str(path(name)) for name in find_stale(cache, Package(".")))
+        changed = ", ".join(str(path(name)) for name in find_stale(cache, Package("."), chosen))
         sys.exit(f"Edited while the notebooks ran, or not run yet: {changed}. Run `make site` again.")
 
 
@@ -96,19 +99,24 @@ def in_words(done):
     return "; ".join(words)
 
 
-def run_stale():
-    """Run what is stale. A notebook that failed is kept too, for its page, and runs again the next time."""
+def run_stale(chosen=None):
+    """Run what is stale, of all notebooks or of some. One that failed is kept too, for its page, and runs again."""
     cache = get_cache(str(CACHE))
     forget_what_is_broken(cache)
-    stale = find_stale(cache, Package("."))
+    stale = find_stale(cache, Package("."), chosen)
     order = sorted(stale, key=lambda name: expected(name, cache), reverse=True)
-    if order:
-        print(f"== running {len(order)} notebooks, two at a time: {', '.join(order)}", flush=True)
-    for number, done in enumerate(run_together([partial(run, name, read(name)) for name in order]), 1):
+    kept = []
+
+    def keep_run(done):
         data = {"execution_seconds": sum(done.cell_seconds.values()), "cell_seconds": done.cell_seconds}
         if not exceptions(done.notebook):
             data["fingerprint"] = stale[done.name]
         keep(cache, done.name, done.notebook, data)
-        print(f"notebook {number} of {len(order)}: {in_words(done)}", flush=True)
-    records = last_records(cache)
-    Path("_build/slowest.txt").write_text(slowest({name: record.data for name, record in records.items()}))
+        kept.append(done.name)
+        print(f"notebook {len(kept)} of {len(order)}: {in_words(done)}", flush=True)
+
+    if order:
+        print(f"== running {len(order)} notebooks, two at a time: {', '.join(order)}", flush=True)
+        run_by_nbval({name: read(name) for name in order}, keep_run)
+    records = last_records(cache, chosen)
+    return slowest({name: record.data for name, record in records.items()})

@@ -47,10 +47,10 @@ def serve_wheel():
     shutil.copy(build_wheel(), html)
 
 
-def last_runs():
-    """Every notebook as it ran last: `{name: notebook}`."""
+def last_runs(chosen=None):
+    """Every notebook as it ran last, or some of them: `{name: notebook}`."""
     cache = get_cache(str(CACHE))
-    return {name: cache.merge_match_into_notebook(read(name))[1] for name in last_records(cache)}
+    return {name: cache.merge_match_into_notebook(read(name))[1] for name in last_records(cache, chosen)}
 
 
 def report(runs):
@@ -71,11 +71,11 @@ def report(runs):
 
 def make_site():
     """Run, build and report; the exit status."""
-    run_stale()
+    took = run_stale()
     write_for_the_site(BUILD)
     status = build_book()
     serve_wheel()
-    print((BUILD / "slowest.txt").read_text(), flush=True)
+    print(took, flush=True)
     status = report(last_runs()) or status
     if (BUILD / "html" / "sitemap.xml").exists():  # only a published site has one, and its front page links to the file
         pack()

@@ -1,4 +1,7 @@
-"""The book's notebooks, and running them: two at a time, each on one thread."""
+"""The book's notebooks, and running them by nbclient with other seeds or settings: two at a time, each on one thread.
+
+What the site shows is run by nbval: see by_nbval.py.
+"""
 
 import os
 import signal
@@ -14,6 +17,8 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from verdicts import code_cells, exceptions
 
 WORKERS = 2
+# What nbclient records of a page besides its outputs: no time of day, and no widget's state, which no page shows.
+RECORD = {"record_timing": False, "store_widget_state": False}
 
 
 def names():
@@ -48,6 +53,11 @@ class Run:
     cut_short: bool
 
 
+def timeout():
+    """How many seconds a cell may take: many, as a slow machine is no failure."""
+    return yaml.safe_load(Path("_config.yml").read_text())["execute"]["timeout"]
+
+
 def show(error, cell):
     """Have a cell show an error that its own code did not raise: a kernel that died, or never started."""
     name, text = type(error).__name__, str(error).strip()
@@ -56,7 +66,6 @@ def show(error, cell):
 
 def run(name, notebook, *, environment=None):
     """Run a notebook in its folder, up to the first exception. Whatever goes wrong stays in the notebook."""
-    timeout = yaml.safe_load(Path("_config.yml").read_text())["execute"]["timeout"]
     started, seconds, cut_short = {}, {}, False
 
     def start(cell, cell_index):
@@ -67,8 +76,8 @@ def run(name, notebook, *, environment=None):
 
     client = NotebookClient(
         notebook,
-        timeout=timeout,
-        record_timing=False,
+        timeout=timeout(),
+        **RECORD,
         coalesce_streams=True,  # what a slow cell prints comes in pieces, and MyST-NB ends each with a new line
         resources={"metadata": {"path": str(path(name).parent)}},
         on_cell_execute=start,
