@@ -9,12 +9,13 @@ PORT ?= 8000
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
 
-STAGES := site test-claims test-lint test-package test-notebooks test-chapters test-site test-engines test-hosts
-# Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2
-# A driver or a front end may lose an event: what fails in a browser is tried once more, and named at the end.
-IN_BROWSERS := --reruns=1 -rR
-PACKAGE_TESTS := --dist=loadscope tests $(addprefix --ignore=tests/,notebooks build site engines hosts)
+STAGES := site test-claims test-lint test-notebooks test-package test-build test-colab test-site test-engines test-hosts
+# Two cores are two workers of one thread each: a file, or what its tests share, stays with one of them. Everything is
+# tried with ALL=1, and without what bears the mark `weekly` or stands in tests/weekly.
+PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --durations=40 --durations-min=1 \
+  $(if $(ALL),,-m "not weekly")
+weekly = $(if $(ALL),$(wildcard $(addprefix tests/weekly/,$(1))))
+PACKAGE_TESTS = --dist=loadscope tests/package tests/classroom $(call weekly,package records)
 
 # Every process here imports PyTorch: from bytecode in 2 seconds of a processor's time, from source in 5. So bytecode is
 # made once, by as many processes as there are cores, and kept, whatever the environment says. A package may ship a file
@@ -33,7 +34,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 # What finds the versions of requirements.txt.
 UV := .venv-lock/uv-0.13.9
 
-.PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 \
+.PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 page \
   browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
 
 help:
@@ -66,6 +67,9 @@ $(VENV)/.package: $(VENV)/.pins pyproject.toml
 site: $(VENV)/.package ## run the notebooks that changed and build the site into _build/html
 	@$(BIN)/python tools/make_site.py
 
+page: $(VENV)/.package ## run one notebook where it changed, and build its page alone to look at (NAME=masking)
+	@$(BIN)/python tools/page.py "$(NAME)"
+
 serve: site ## build the site and serve it on this machine (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT) (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
@@ -76,15 +80,8 @@ offline: site ## build the site and pack it into one file, to be read from a fol
 # The two that ask apt come one after the other: it lets only one in at a time.
 install: $(VENV)/.package $(TSC)/.installed $(COLAB)/.pins $(LABS:%=%/.pins) browser engines ## install all that make test needs
 
-# Of what is alike, a third: see tools/third.py.
-test: ## prove it: the notebooks, the package, the site in real browsers (ALL=1 before a release)
-	@export THIRD=$(if $(ALL),,$$($(PYTHON) tools/third.py)); failed=0; for stage in install $(STAGES); do \
-	  printf '\n== %s\n' "$$stage"; start=$$(date +%s); verdict=passed; \
-	  $(MAKE) --no-print-directory $$([ $$stage != install ] || echo -j2) $$stage || { verdict=FAILED; failed=1; }; \
-	  end=$$(date +%s); report="$$report$$verdict $$stage $$((end - start))\n"; \
-	done; echo; printf "$$report" | awk '\
-	  { printf "%s  %-15s %5.1f min\n", $$1, $$2, $$3 / 60; if ($$2 != "install") total += $$3 } \
-	  END { printf "in all, without what install took: %.1f min\n", total / 60 }'; exit $$failed
+test: install ## prove it: the notebooks, the package, the site in real browsers (ALL=1 for what is left to each week)
+	@MAKE="$(MAKE)" $(BIN)/python tools/stages.py $(STAGES)
 
 $(TSC)/.installed: | $(VENV)/.pins
 	@echo "== installing TypeScript into $(@D) (once; seconds)"
@@ -110,12 +107,17 @@ test-lint: $(TSC)/.installed
 test-package: $(VENV)/.package
 	@$(PYTEST) $(PACKAGE_TESTS)
 
-# By nbval, alone and through their own setup cells.
+# The form of the notebooks' files; they are run where the site is made.
 test-notebooks: $(VENV)/.package $(COLAB)/.pins
-	@$(BIN)/python tools/alone.py
+	@$(PYTEST) --dist=loadscope tests/notebooks
+
+# Three notebooks, or all of them, beside Colab's versions and through their own setup cells.
+test-colab: $(VENV)/.package $(COLAB)/.pins
+	@$(BIN)/python tools/alone.py $(COLAB) $(if $(ALL),,bottleneck masking own_model)
 
 # The package's tests, and each notebook alone, with other versions than the pinned ones, which are printed. What the
 # tests start elsewhere finds the package by its path: it is not installed there, since notebooks alone do that.
+test-oldest test-newest: ALL = 1
 test-oldest test-newest: test-%: .venv-%/.pins $(VENV)/.package
 	@.venv-$*/bin/pip list --format=freeze --disable-pip-version-check
 	@failed=0; PYTHONPATH="$(CURDIR)" $(subst $(BIN),.venv-$*/bin,$(PYTEST)) $(PACKAGE_TESTS) || failed=1; \
@@ -130,19 +132,18 @@ newest: ## try package and notebooks with the newest of everything on this day (
 book2: site .venv-book2/.pins ## build the site plainly with Jupyter Book 2, to see what changing to it would cost
 	@$(BIN)/python tools/book2.py .venv-book2/bin/jupyter-book
 
-# The small books first, which take longest: a file is one worker's.
-test-chapters: $(VENV)/.package
-	@$(PYTEST) --dist=loadscope --no-loadscope-reorder tests/build tests/notebooks
+test-build: $(VENV)/.package
+	@$(PYTEST) --dist=loadscope tests/build $(call weekly,build)
 
 test-site: $(VENV)/.package | browser
-	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup --no-loadscope-reorder tests/site
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup --no-loadscope-reorder tests/site $(call weekly,site)
 
 # What moves, in Firefox and in WebKit: each engine is one worker.
-test-engines: $(PUPPETEER)/.installed
-	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/engines
+test-engines: $(PUPPETEER)/.installed | engines
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/engines $(call weekly,engines)
 
-test-hosts: $(VENV)/.package | browser
-	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/hosts
+test-hosts: $(VENV)/.package $(LABS:%=%/.pins) | browser
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/hosts $(call weekly,hosts)
 
 browser:
 	@if command -v "$(CHROMIUM)" >/dev/null; then exit 0; fi; \

@@ -22,9 +22,21 @@ def commands(job):
 
 def test_the_site_is_published_whether_or_not_the_tests_pass():
     ci = jobs("ci.yml")
-    assert (commands(ci["site"]), commands(ci["test"])) == (["make site"], [".ci/run"])
+    assert commands(ci["site"]) == ["make site"]
     assert ci["publish"]["needs"] == "site"
-    assert "needs" not in ci["site"] and "needs" not in ci["test"]
+    assert "needs" not in ci["site"]
+
+
+def test_every_stage_is_a_job_and_the_site_is_built_once():
+    """Those stages that look at the site have what it was built of, its hidden folder of runs too."""
+    ci = jobs("ci.yml")
+    stages = [*ci["test"]["strategy"]["matrix"]["stage"], *ci["test-site"]["strategy"]["matrix"]["stage"]]
+    (listed,) = re.findall("^STAGES := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(["site", *stages]) == sorted(listed.split())
+    assert commands(ci["test"]) == commands(ci["test-site"]) == ["make ${{ matrix.stage }}"]
+    assert "needs" not in ci["test"] and ci["test-site"]["needs"] == "site"
+    given = ci["site"]["steps"][-1]["with"]
+    assert given["path"].split() == ["_build/html", "_build/.jupyter_cache"] and given["include-hidden-files"]
 
 
 def test_every_week_what_others_change_is_tried():
