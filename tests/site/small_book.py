@@ -1,4 +1,4 @@
-"""Books of one page, built with the course's configuration and extension."""
+"""Small books, built with the course's configuration and extension, from Markdown."""
 
 import shutil
 import subprocess
@@ -6,32 +6,41 @@ import sys
 from pathlib import Path
 
 import nbformat
+from bs4 import BeautifulSoup
+from myst_nb.core.read import read_myst_markdown_notebook
 from visits import ROOT
 
+KERNEL = nbformat.from_dict({"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 
-def make_book(folder: Path) -> Path:
-    """Give a folder the course's configuration and extension, and one page."""
+
+def make_book(book: Path, pages: dict[str, str]) -> Path:
+    """Give a folder the course's configuration, its extension and some files."""
     for name in ("_ext", "_static"):
-        shutil.copytree(ROOT / name, folder / name)
+        shutil.copytree(ROOT / name, book / name)
     for name in ("_config.yml", "references.bib"):
-        shutil.copy(ROOT / name, folder)
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: page\n")
-    write_notebook(folder)
-    return folder
+        shutil.copy(ROOT / name, book)
+    for name, text in pages.items():
+        write_file(book / name, text)
+    return book
 
 
-def write_notebook(book: Path, *sources: str) -> None:
-    """Write the book's only page: a title, then a code cell for each source."""
-    write_cells(book, nbformat.v4.new_markdown_cell("# A page"), *map(nbformat.v4.new_code_cell, sources))
-
-
-def write_cells(book: Path, *cells: nbformat.NotebookNode, name: str = "page") -> None:
-    """Write a page, the book's only one unless another is named."""
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=list(cells), metadata=metadata), book / f"{name}.ipynb")
+def write_file(file: Path, text: str) -> None:
+    """Write a file of a book. A page becomes a notebook, with a cell of code for each `{code-cell}`."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix != ".md" or file.name == "glossary.md":
+        file.write_text(text, encoding="utf-8")
+        return
+    notebook = read_myst_markdown_notebook(text)
+    notebook.metadata = KERNEL
+    nbformat.write(notebook, file.with_suffix(".ipynb"))
 
 
 def build(book: Path) -> subprocess.CompletedProcess:
-    """Build the book as `make site` does, except that here Sphinx runs the page's few cells."""
+    """Build the book as `make site` does, except that here Sphinx runs the pages' few cells."""
     command = [Path(sys.executable).parent / "jupyter-book", "build", str(book), "-n", "-W", "--keep-going"]
-    return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=240)
+
+
+def read_page(site: Path, name: str) -> BeautifulSoup:
+    """A page of a built site."""
+    return BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")

@@ -1,16 +1,13 @@
 """The renderer of maths: Node, which the build starts once."""
 
-import re
+import logging
+import subprocess
 import sys
 
 import pytest
-from nbformat.v4 import new_markdown_cell
-from small_book import build, make_book, write_cells
+from course_site.maths import report_bad_maths, start_renderer
 from sphinxcontrib.katex import KaTeXError, KaTeXServer
 from visits import ROOT
-
-sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.maths import start_renderer  # noqa: E402
 
 SLOW_TO_LISTEN = """
 import socket, sys, time
@@ -46,18 +43,54 @@ def test_a_renderer_that_does_not_start_is_an_error(start):
         start("raise SystemExit", timeout=0.2)
 
 
-def test_each_of_many_pages_has_its_own_formulas(tmp_path):
+WRITERS = """
+from multiprocessing import get_context
+from unittest.mock import Mock
+
+from course_site import maths
+from sphinxcontrib.katex import KaTeXServer, render_latex
+
+
+def write(page):
+    formulas = [f"{page}+{term}" for term in range(200)]
+    return str(KaTeXServer.get().rundir), all(f">{tex}</annotation>" in render_latex(tex) for tex in formulas)
+
+
+maths.setup(Mock())
+maths.start_for_all(None, Mock(parallel_ok=True))
+here = str(KaTeXServer.get().rundir)
+with get_context("fork").Pool(3) as pool:
+    assert pool.map(write, range(6), chunksize=1) == [(here, True)] * 6
+"""
+
+
+def test_each_of_many_pages_has_its_own_formulas():
     """Several processes write them at once, and ask one renderer."""
-    book = make_book(tmp_path)
-    names = [f"page_{number}" for number in range(6)]
-    chapters = "\n".join(f"- file: {name}" for name in names)
-    (book / "_toc.yml").write_text(f"format: jb-book\nroot: page\nchapters:\n{chapters}\n")
-    formulas = {name: [f"{name[-1]}+{term}" for term in range(200)] for name in names}
-    for name in names:
-        text = "\n\n".join(f"${formula}$" for formula in formulas[name])
-        write_cells(book, new_markdown_cell(f"# A page\n\n{text}"), name=name)
-    result = build(book)
-    assert result.returncode == 0, result.stdout + result.stderr
-    for name in names:
-        page = (book / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8")
-        assert re.findall(r"<annotation[^>]*>(.*?)</annotation>", page) == formulas[name]
+    subprocess.run([sys.executable, "-c", WRITERS], cwd=ROOT / "_ext", check=True, timeout=60)
+
+
+def mathml(tex, numerator):
+    """What KaTeX writes of a fraction."""
+    return (
+        f"<math><semantics><mrow><mfrac>{numerator}<mi>x</mi></mfrac></mrow>"
+        f'<annotation encoding="application/x-tex">{tex}</annotation></semantics></math>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (mathml("ok", "<mi>a</mi>"), []),
+        # Of an operator alone KaTeX makes two children, which Firefox logs as an error.
+        (
+            mathml("bad", "<mi>Var</mi><mo>\u2061</mo>") + mathml("ok", "<mi>a</mi>"),
+            ["KaTeX makes invalid MathML of bad"],
+        ),
+        ('<span class="katex-error">', ["a formula on this page is not valid KaTeX"]),
+    ],
+)
+def test_a_formula_that_a_reader_could_not_read_is_reported(caplog, monkeypatch, body, said):
+    """A warning stops the build."""
+    monkeypatch.setattr(logging.getLogger("sphinx"), "propagate", True)
+    report_bad_maths(None, "page", "page.html", {"body": body}, None)
+    assert caplog.messages == said

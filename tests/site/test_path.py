@@ -1,93 +1,42 @@
 """Next leads from lesson to lesson; further pages lie beside the path. Every page follows what others are called."""
 
-import sys
 from types import SimpleNamespace
 
-import nbformat
 import pytest
-from bs4 import BeautifulSoup
+from course_site.everywhere import with_other_neighbours
 from docutils import nodes
-from small_book import build, make_book
-from visits import ROOT
+from small_book import read_page
 
-sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.everywhere import with_other_neighbours  # noqa: E402
-
-TOC = """\
-format: jb-book
-root: page
-parts:
-- caption: First part
-  chapters:
-  - file: chapters/first
-    sections:
-    - file: chapters/further
-    - file: chapters/further_still
-- caption: Second part
-  chapters:
-  - file: chapters/second
-- caption: Reference
-  chapters:
-  - file: list
-    sections:
-    - file: entry
-"""
 NEIGHBOURS = {
-    "page": (None, "chapters/first"),
-    "chapters/first": ("page", "chapters/second"),
-    "chapters/further": ("chapters/first", "chapters/second"),
-    "chapters/further_still": ("chapters/first", "chapters/second"),
-    "chapters/second": ("chapters/first", "list"),
-    "list": ("chapters/second", "entry"),
+    "page": (None, "chapters/multi_head"),
+    "chapters/multi_head": ("page", "chapters/second"),
+    "chapters/further": ("chapters/multi_head", "chapters/second"),
+    "chapters/terms": ("chapters/multi_head", "chapters/second"),
+    "chapters/second": ("chapters/multi_head", "chapters/plain"),
+    "chapters/other": ("chapters/second", "chapters/plain"),
+    "chapters/last": ("chapters/plain", "checks"),
+    "checks": ("chapters/last", "shown"),
 }
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    book = make_book(tmp_path_factory.mktemp("path"))
-    (book / "_toc.yml").write_text(TOC)
-    (book / "chapters").mkdir()
-    for name in [*NEIGHBOURS, "entry"]:
-        if name != "page":
-            notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# About `<{name}>`")])
-            nbformat.write(notebook, book / f"{name}.ipynb")
-    result = build(book)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return book
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_next_and_previous(sample, name):
+    page, folder = read_page(sample, name), (sample / name).parent
+    sides = ("a.left-prev", "a.right-next")
+    links = [page.select_one(f".prev-next-area {side}") for side in sides]
+    found = [link and (folder / link["href"]).resolve() for link in links]
+    assert found == [neighbour and sample.resolve() / f"{neighbour}.html" for neighbour in NEIGHBOURS[name]]
+    if NEIGHBOURS[name][1] == "chapters/second":
+        assert links[1].select_one(".prev-next-title").get_text() == "About <second>"
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
-def test_next_and_previous(book, name):
-    built = book / "_build" / "html" / f"{name}.html"
-    page = BeautifulSoup(built.read_text(encoding="utf-8"), "html.parser")
-    links = [
-        page.select_one(f".prev-next-area a.{side}-{kind}") for side, kind in (("left", "prev"), ("right", "next"))
-    ]
-    found = [link and (built.parent / link["href"]).resolve() for link in links]
-    root = (book / "_build" / "html").resolve()
-    expected = [neighbour and root / f"{neighbour}.html" for neighbour in NEIGHBOURS[name]]
-    assert found == expected
-    if NEIGHBOURS[name][1]:
-        assert links[1].select_one(".prev-next-title").get_text() == f"About <{NEIGHBOURS[name][1]}>"
-
-
-@pytest.mark.parametrize("name", [*NEIGHBOURS, "entry"])
-def test_further_pages_say_that_they_are_optional(book, name):
+def test_further_pages_say_that_they_are_optional(sample, name):
     """Above their titles; no lesson does, and no page that is none of the course's chapters."""
-    page = BeautifulSoup((book / "_build" / "html" / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-    found = [(word.get_text(), word.find_next_sibling().name) for word in page.select(".course-optional")]
-    assert found == ([("Optional", "h1")] if "further" in name else [])
-
-
-def test_a_page_follows_another_ones_title(book):
-    """Its own text is as it was."""
-    other = book / "list.ipynb"
-    other.write_text(other.read_text().replace("About", "All of"))
-    result = build(book)
-    assert result.returncode == 0, result.stdout + result.stderr
-    page = BeautifulSoup((book / "_build" / "html" / "chapters" / "second.html").read_text(), "html.parser")
-    assert page.select_one(".right-next .prev-next-title").get_text() == "All of <list>"
-    assert "All of <list>" in page.select_one(".bd-sidebar").get_text()
+    found = [
+        (word.get_text(), word.find_next_sibling().name) for word in read_page(sample, name).select(".course-optional")
+    ]
+    assert found == ([("Optional", "h1")] if name in ("chapters/further", "chapters/terms", "chapters/other") else [])
 
 
 def test_all_pages_are_written_again_for_titles_contents_and_files(tmp_path):
