@@ -219,7 +219,7 @@ class Tests(Package):
         tree = ast.Module([*self.parsed(test).body], type_ignores=[])
         for conftest in conftests(test):
             tree.body += asked_for(self.parsed(conftest), names_used(tree)).body
-        named = {test.stem.removeprefix("test_sweep_")} | {text for text in strings(tree) if text.isidentifier()}
+        named = {text for text in strings(tree) if text.isidentifier()}
         modules = [name for name in named if any((self.root / folder / f"{name}.py").exists() for folder in SCRIPTS)]
         if EXERCISES in self.imported(tree) and not any(map(EXERCISE_ID.fullmatch, strings(tree))):
             modules += [f"{EXERCISES}.{file.stem}" for file in self.file(EXERCISES).parent.glob("*.py")]

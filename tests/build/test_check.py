@@ -72,8 +72,8 @@ import_module(f"answers.{chapter}")
     "tests/exercises/test_one.py": 'from attention_course.exercises import check\ncheck("one.first", 1)\n',
     "tests/exercises/answers/two.py": "",
     "tests/sweeps/conftest.py": "import importlib.util\n",
-    "tests/sweeps/test_sweep_lengths.py": 'from attention_course import recorded\nrecorded.load("lengths")\n',
-    "tests/sweeps/test_sweep_depth.py": "def test_it(sweep): ...\n",
+    "tests/sweeps/test_lengths.py": 'from attention_course import recorded\nrecorded.load("lengths")\n',
+    "tests/sweeps/test_both.py": 'run("depth"), run("lengths")\n',
     "tests/notebooks/test_form.py": "",
     "tests/site/test_search.py": 'shutil.copytree(ROOT / "_ext", folder)\nopen("glossary.md")\n',
     "tests/engines/test_engines.py": "from pictures import picture\n",
@@ -81,7 +81,7 @@ import_module(f"answers.{chapter}")
 NOTEBOOKS = {"one": "import attention_course.masks", "two": 'check = 1\n"nothing of the package"'}
 MASKS = ["test_masks.py"]
 LAYER = ["test_layer.py"]
-SWEEPS = ["sweeps/test_sweep_depth.py", "sweeps/test_sweep_lengths.py"]
+SWEEPS = ["sweeps/test_both.py", "sweeps/test_lengths.py"]
 DRAWN = ["test_drawn.py", "engines/test_engines.py"]
 
 # What changed: the tests that are touched, and the pages.
@@ -95,10 +95,10 @@ CASES = {
     "a file deep in a folder that a module names": ("attention_course/explore/views/parts/half.js", DRAWN, []),
     "a file that a test names": ("tests/runs.mjs", ["test_drawn.py"], []),
     "a record of a benchmark": ("benchmarks/results/times.json", ["test_times.py"], []),
-    "a record of the package": ("attention_course/recorded/lengths.json", ["sweeps/test_sweep_lengths.py"], []),
-    "a sweep": ("benchmarks/sweeps/lengths.py", ["sweeps/test_sweep_lengths.py"], []),
-    "a sweep by its test's name": ("benchmarks/sweeps/depth.py", ["sweeps/test_sweep_depth.py"], []),
-    "what sweeps share": ("benchmarks/sweeps/_text.py", ["sweeps/test_sweep_lengths.py"], []),
+    "a record of the package": ("attention_course/recorded/lengths.json", ["sweeps/test_lengths.py"], []),
+    "a sweep": ("benchmarks/sweeps/lengths.py", SWEEPS, []),
+    "another sweep": ("benchmarks/sweeps/depth.py", ["sweeps/test_both.py"], []),
+    "what sweeps share": ("benchmarks/sweeps/_text.py", SWEEPS, []),
     "an exercise": (
         "attention_course/exercises/one.py",
         ["exercises/test_answers.py", "exercises/test_one.py"],
@@ -190,9 +190,9 @@ def test_pytest_finds_the_tests_that_are_named(course):
     for name in ("test_search.py", "test_other.py"):
         (course / "tests" / "site" / name).write_text(f"import pytest\n{test}")
     (course / "tests" / "conftest.py").unlink()
-    command = check.among("site", ["test_search.py", "chapters/two.html"])
-    output = subprocess.run([*command, "--verbose"], capture_output=True, text=True).stdout
-    ran = {line.split()[-1] for line in output.splitlines() if " PASSED " in line}
+    command = [*check.among("site", ["test_search.py", "chapters/two.html"]), "--numprocesses=0", "--verbose"]
+    output = subprocess.run(command, capture_output=True, text=True).stdout
+    ran = {line.split()[0] for line in output.splitlines() if " PASSED " in line}
     assert ran == {
         "tests/site/test_search.py::test_page[chapters/one.html]",
         "tests/site/test_search.py::test_page[chapters/two.html]",

@@ -1,102 +1,78 @@
 """What `make gpu` promises, as far as no GPU is needed: when it refuses, what it runs, and the form of its record."""
 
-import contextlib
 import importlib
-import io
 import json
 import os
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
 import pytest
 import torch
+from matplotlib import pyplot
+from sweeps import ROOT
 
 from attention_course import plots, recorded
 
-ROOT = Path(__file__).parents[1]
 H100 = "NVIDIA H100 80GB HBM3, 580.95.05"
-
-
-@pytest.fixture(scope="module")
-def bench():
-    before = list(sys.path)
-    sys.path.insert(0, str(ROOT / "benchmarks"))
-    yield importlib.import_module("gpu")
-    sys.path[:] = before
+known_before = list(sys.path)
+sys.path.append(str(ROOT / "benchmarks"))
+bench = importlib.import_module("gpu")
+sys.path[:] = known_before  # it puts its own folders in front
 
 
 # Where it refuses -----------------------------------------------------------------------------------------------------
 
 
-def program(path, script):
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-
-
-@pytest.fixture
-def machine(monkeypatch, tmp_path):
-    """Makes this a machine with, or without, what `make gpu` asks for."""
-
-    def make(*, gpu, cuda=None, error=None, compiler=True):
-        (tmp_path / "Python.h").touch()
-        monkeypatch.setenv("PATH", str(tmp_path))  # the only programs there are
-        monkeypatch.delenv("CC", raising=False)
-        monkeypatch.setattr(torch.version, "cuda", cuda)
-        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu and cuda is not None and error is None)
-        monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
-        if gpu:
-            program(tmp_path / "nvidia-smi", f"echo '{H100}'")
-        if compiler:
-            program(tmp_path / "gcc", "")
-
-        def ones(*sizes, device):
-            if error:
-                raise RuntimeError(error)
-            return torch.zeros(*sizes)
-
-        monkeypatch.setattr(torch, "ones", ones)
-
-    return make
+OLD_DRIVER = "The NVIDIA driver on your system is too old."
+TO_INSTALL = "pip uninstall --yes torch && env -u PIP_EXTRA_INDEX_URL"
 
 
 @pytest.mark.parametrize(
-    ("has", "says"),
+    ("gpu", "cuda", "error", "compiler", "says"),
     [
-        ({"gpu": False}, ["make gpu needs an NVIDIA GPU", "neither nvidia-smi nor PyTorch finds one here"]),
-        (
-            {"gpu": True},
-            [H100, "built without CUDA", "pip uninstall --yes torch && env -u PIP_EXTRA_INDEX_URL", "requirements.txt"],
-        ),
-        (
-            {"gpu": True, "cuda": "13.0", "error": "The NVIDIA driver on your system is too old.\nUpdate it"},
-            ["built for CUDA 13.0, cannot use the GPU here: The NVIDIA driver on your system is too old. (https"],
-        ),
-        ({"gpu": True, "cuda": "13.0", "compiler": False}, ["Triton compiles", "gcc and Python's headers"]),
+        (False, None, None, True, ["make gpu needs an NVIDIA GPU", "neither nvidia-smi nor PyTorch finds one here"]),
+        (True, None, None, True, [H100, "built without CUDA", TO_INSTALL, "requirements.txt"]),
+        (True, "13.0", OLD_DRIVER, True, [f"built for CUDA 13.0, cannot use the GPU here: {OLD_DRIVER} (https"]),
+        (True, "13.0", None, False, ["Triton compiles", "gcc and Python's headers"]),
+        (True, "13.0", None, True, None),
     ],
-    ids=["no GPU", "a build without CUDA", "an old driver", "no compiler"],
+    ids=["no GPU", "a build without CUDA", "an old driver", "no compiler", "all of it"],
 )
-def test_it_says_in_one_sentence_what_is_missing_and_runs_nothing(bench, machine, monkeypatch, tmp_path, has, says):
-    machine(**has)
+def test_it_says_in_one_sentence_what_is_missing_and_runs_nothing(
+    monkeypatch, tmp_path, gpu, cuda, error, compiler, says
+):
+    def ones(*sizes, device):
+        if error:
+            raise RuntimeError(f"{error}\nUpdate it")
+        return torch.zeros(*sizes)
+
+    (tmp_path / "Python.h").touch()
+    for program in ["nvidia-smi"] * gpu + ["gcc"] * compiler:
+        (tmp_path / program).write_text(f"#!/bin/sh\necho '{H100}'\n")
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))  # the only programs there are
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("sysconfig.get_paths", lambda: {"include": str(tmp_path)})
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda is not None and error is None)
+    monkeypatch.setattr(torch, "ones", ones)
     monkeypatch.setattr(bench, "RECORD", tmp_path / "gpu.json")
     monkeypatch.setattr(bench, "run_tests", lambda tests: pytest.fail("tests were run"))
-    with pytest.raises(SystemExit) as refused:
-        bench.main()
-    assert all(part in refused.value.code for part in says) and "\n" not in refused.value.code
-    assert not (tmp_path / "gpu.json").exists()
-
-
-def test_with_all_of_it_it_does_not_refuse(bench, machine):
-    machine(gpu=True, cuda="13.0")
-    assert bench.refusal() is None
+    if says is None:
+        assert bench.refusal() is None
+    else:
+        with pytest.raises(SystemExit) as refused:
+            bench.main()
+        assert all(part in refused.value.code for part in says) and "\n" not in refused.value.code
+        assert not (tmp_path / "gpu.json").exists()
 
 
 # What it runs ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_test_that_asks_for_a_gpu_is_run_on_one(bench):
+def test_every_test_that_asks_for_a_gpu_is_run_on_one():
     chosen = [ROOT / name for name in bench.GPU_TESTS]
     asking = [file for file in ROOT.glob("tests/**/*.py") if "torch.cuda.is_available" + "()" in file.read_text()]
     assert len(asking) >= 3 and all(path.exists() for path in chosen)
@@ -118,7 +94,7 @@ def test_left_out(): ...
 """
 
 
-def test_of_tests_it_records_what_came_of_them_and_the_largest_errors(bench, tmp_path):
+def test_of_tests_it_records_what_came_of_them_and_the_largest_errors(tmp_path):
     (tmp_path / "test_made.py").write_text(MADE)
     (found,) = bench.run_tests([tmp_path / "test_made.py"]).values()
     assert found.pop("seconds") >= 0
@@ -136,28 +112,22 @@ def write_page(folder, name, *cells):
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / f"{name}.ipynb")
 
 
-def test_of_a_page_it_records_seconds_memory_and_false_claims(bench, monkeypatch, tmp_path, capsys):
+def test_of_a_page_it_records_seconds_memory_and_false_claims_or_the_cell_that_stops_it(monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bench, "WATCH", "watched = 7 * 2**20\n")  # importing PyTorch takes its seconds
     monkeypatch.setattr(bench, "PEAK", "print(watched)")
     slow = "import time; time.sleep(0.2)"
     write_page(tmp_path, "page", "print('✗ not so in this run: it is small\\n✓ it is large')", slow)
-    (row,) = bench.run_pages(["page"])
+    write_page(tmp_path, "stops", "1 / 0", "print('never')")
+    row, stopped = bench.run_pages(["page", "stops"])
     assert row.pop("seconds") >= 0.2
     assert row == {"page": "page", "peak_mib": 7.0, "false_claims": ["it is small"], "exceptions": []}
     assert "not so in this run: it is small" in capsys.readouterr().out
+    assert stopped["peak_mib"] is None
+    assert stopped["exceptions"] == ["cell 2: ZeroDivisionError: division by zero"]
 
 
-def test_a_page_that_stops_has_no_memory_and_names_its_cell(bench, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bench, "WATCH", "")
-    write_page(tmp_path, "page", "1 / 0", "print('never')")
-    row = bench.run_page("page")
-    assert row["peak_mib"] is None
-    assert row["exceptions"] == ["cell 2: ZeroDivisionError: division by zero"]
-
-
-def test_the_peak_counts_what_was_there_before_it_was_set_back(bench, monkeypatch, capsys):
+def test_the_peak_counts_what_was_there_before_it_was_set_back(monkeypatch, capsys):
     held = [500]
     monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: held[-1])
     monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: held.append(100))
@@ -170,15 +140,6 @@ def test_the_peak_counts_what_was_there_before_it_was_set_back(bench, monkeypatc
 
 
 # What it writes -------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def a_device(bench, monkeypatch):
-    properties = SimpleNamespace(name="Some GPU", major=9, minor=0, total_memory=80 * 2**30)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(torch.cuda.nccl, "version", lambda: (2, 29, 7))
-    monkeypatch.setattr(bench, "devices", lambda: [H100])
 
 
 RIGHT = {"outcomes": {"passed": 2}, "seconds": 1.0, "failed": [], "skipped": {}, "errors": {}}
@@ -194,10 +155,12 @@ PAGE = {"page": "chapters/one", "seconds": 3.0, "peak_mib": 12.5, "false_claims"
         (RIGHT | {"outcomes": {"passed": 0}}, PAGE, ["no test ran"]),
     ],
 )
-def test_the_record_names_the_device_and_failures_fail(
-    bench, a_device, monkeypatch, tmp_path, capsys, tests, page, wrong
-):
-    done = []
+def test_the_record_names_the_device_and_failures_fail(monkeypatch, tmp_path, capsys, tests, page, wrong):
+    done, properties = [], SimpleNamespace(name="Some GPU", major=9, minor=0, total_memory=80 * 2**30)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda.nccl, "version", lambda: (2, 29, 7))
+    monkeypatch.setattr(bench, "devices", lambda: [H100])
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.setattr(bench, "RECORD", tmp_path / "gpu.json")
     monkeypatch.setattr(bench, "refusal", lambda: None)
@@ -231,39 +194,34 @@ def test_the_record_names_the_device_and_failures_fail(
 
 def rows():
     """Made up: a number for each, and none where memory ran out."""
-    for n, name in enumerate(["materialised", "Triton kernel"], 1):
-        for kind in ["forward", "forward + backward"][: 3 - n]:
-            for tokens in (1024, 2048):
-                ms = None if (name, tokens) == ("materialised", 2048) else n * tokens / 1024
-                yield {"name": name, "pass": kind, "causal": True, "tokens": tokens, "ms": ms, "peak_mib": 1.0}
-                yield {"name": name, "pass": kind, "causal": False, "tokens": tokens, "ms": 99.0, "peak_mib": 1.0}
-
-
-def run_the_cell():
-    """The cell of `kernels` that draws the record, as where there is no Triton: what it printed, and its figures."""
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
-    page = nbformat.read(ROOT / "chapters" / "kernels.ipynb", as_version=4)
-    (cell,) = [cell.source for cell in page.cells if "recorded.load(" in cell.source]
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(cell, {"flash_triton": None, "plt": plt, "plots": plots, "recorded": recorded})
-    return printed.getvalue(), [plt.figure(number) for number in plt.get_fignums()]
+    for n, name, kind in (
+        (1, "materialised", "forward"),
+        (1, "materialised", "backward"),
+        (2, "Triton kernel", "forward"),
+    ):
+        for tokens in (1024, 2048):
+            ms = None if (name, tokens) == ("materialised", 2048) else n * tokens / 1024
+            row = {"name": name, "pass": kind.replace("back", "forward + back"), "tokens": tokens, "peak_mib": 1.0}
+            yield from (row | {"causal": True, "ms": ms}, row | {"causal": False, "ms": 99.0})
 
 
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
-def test_a_page_draws_the_record_of_a_gpu_and_nothing_where_there_is_none(monkeypatch, tmp_path):
+def test_a_page_draws_the_record_of_a_gpu_and_nothing_where_there_is_none(monkeypatch, tmp_path, capsys, close_figures):
+    page = nbformat.read(ROOT / "chapters" / "kernels.ipynb", as_version=4)
+    (cell,) = [cell.source for cell in page.cells if "recorded.load(" in cell.source]
+    known = {"flash_triton": None, "plt": pyplot, "plots": plots, "recorded": recorded}  # as where there is no Triton
     monkeypatch.setattr(recorded, "files", lambda package: tmp_path)
-    printed, figures = run_the_cell()
-    assert not figures and len(printed.splitlines()) == 1
+    pyplot.close("all")
+    exec(cell, dict(known))
+    assert not pyplot.get_fignums() and len(capsys.readouterr().out.splitlines()) == 1
     record = {"machine": "a made-up GPU", "date": "2026-01-01", "settings": {}, "results": list(rows())}
     (tmp_path / "flash_gpu.json").write_text(json.dumps(record))
-    printed, (figure,) = run_the_cell()
-    assert printed.endswith("a made-up GPU 2026-01-01\n")
+    exec(cell, dict(known))
+    assert capsys.readouterr().out.endswith("a made-up GPU 2026-01-01\n")
+    (number,) = pyplot.get_fignums()
     drawn = {
         ax.get_title(): {line.get_label(): [*map(tuple, line.get_xydata())] for line in ax.get_lines()}
-        for ax in figure.axes
+        for ax in pyplot.figure(number).axes
     }
     assert drawn == {
         "forward": {"materialised": [(1024, 1)], "Triton kernel": [(1024, 2), (2048, 4)]},

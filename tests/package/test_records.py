@@ -1,0 +1,448 @@
+"""Each record in attention_course/recorded is of the settings that its script has, whole, and in its range."""
+
+import math
+from functools import partial
+from itertools import product, zip_longest
+from operator import itemgetter
+from unittest.mock import ANY
+
+import pytest
+import torch
+from sweeps import FOLDER, load
+
+from attention_course import recorded
+
+# What each record should say: settings, and of each table the rows, in order, as far as they were asked for. ----------
+
+
+def every(**choices):
+    """A row for every combination, the last choice varied first."""
+    return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
+
+
+def named(names, models, seeds):
+    """Rows of models, given by values alone, each with every seed."""
+    return [dict(zip((*names, "seed"), (*model, seed), strict=True)) for model in models for seed in seeds]
+
+
+def changed(common, changes):
+    return [common | change for change in changes]
+
+
+def varied(names, common, changes, seeds):
+    """The same of models that differ from what is common to all, as far as it is varied."""
+    return named(names, [[model[name] for name in names] for model in changed(common, changes)], seeds)
+
+
+def lists(of, *names):
+    """Lists, as long as another, of whatever came of it."""
+    return dict.fromkeys(names, [ANY] * len(of))
+
+
+def then_the_best(record, choose, tried, others):
+    """Rows that were tried first, and others that are made like the best of them."""
+    best = choose([row for row in record["results"] if any(one.items() <= row.items() for one in tried)])
+    return tried + [{name: best[name] for name in tried[0]} | other for other in others]
+
+
+least_loss = partial(min, key=lambda row: math.inf if row["loss"] is None else row["loss"])
+most_right = partial(max, key=itemgetter("right"))
+
+
+def many_pairs(s, record):
+    of, first, more = s.SETTINGS, [], []
+    for name in of["mechanisms"]:
+        tried = every(mechanism=[name], peak_lr=of["peak_lrs"], seed=of["seeds"][:1])
+        first += tried
+        more += then_the_best(record, most_right, tried, every(seed=of["seeds"][1:]))[len(tried) :]
+    return of, first + more
+
+
+def position_lengths(s, record):
+    def at_best(method, start_symbol):
+        same = {"method": [method], "start_symbol": [start_symbol], "distance": [s.SETTINGS["distance"]]}
+        tried = every(**same, peak_lr=s.PEAK_LRS, seed=s.SEEDS[:1])
+        return then_the_best(record, least_loss, tried, every(seed=s.SEEDS[1:]))
+
+    rows = [row for method in s.METHODS for row in at_best(method, True)]
+    for method in s.WITHOUT_START:
+        rows += at_best(method, False)
+        best = rows[-1]
+        rows += [best | row for row in every(distance=s.OTHER_DISTANCES.get(method, []), seed=s.SEEDS)]
+        rows += [best | row for row in every(peak_lr=s.HIGHER_LRS.get(method, []), seed=s.SEEDS)]
+    return s.SETTINGS | {"peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}, rows
+
+
+def rows_of_states(s, record):
+    few, rows = s.SETTINGS["few_steps"], []
+    others = every(steps=[few, s.SETTINGS["many_steps"]], seed=s.SEEDS)[1:]
+    for job in every(task=["recall"], n_pairs=s.N_PAIRS) + every(task=["changing", "text"]):
+        told = {} if job["task"] == "recall" else {"positions": s.POSITIONS}
+        ways = every(peak_lr=s.SETTINGS["peak_lrs"], **told, steps=[few], seed=s.SEEDS[:1])
+        choose = most_right if job["task"] != "text" else partial(min, key=itemgetter("bits"))
+        for name in s.MECHANISMS:
+            rows += then_the_best(record, choose, [job | {"mechanism": name} | way for way in ways], others)
+    return s.SETTINGS, rows
+
+
+def transformer_parts(s, record):
+    settings = {"common": s.COMMON, "experiments": s.EXPERIMENTS, "peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}
+    settings |= {"widths": [{"without": part} | widths for part, widths in s.WIDTHS.items()], "patience": s.PATIENCE}
+    results = []
+    for model in every(experiment=s.EXPERIMENTS, without=s.WIDTHS):
+        tried = [model | rate for rate in every(peak_lr=s.PEAK_LRS, seed=s.SEEDS[:1])]
+        results += then_the_best(record, least_loss, tried, every(seed=s.SEEDS[1:]))
+    largest = {"without": (None, "norm"), "peak_lr": s.PEAK_LRS[-1:], "seed": s.SEEDS}
+    return settings, {
+        "results": results,
+        "largest_rate": every(experiment=s.EXPERIMENTS, **largest),
+        "patience": [longer | {"seed": seed} for longer in s.PATIENCE for seed in s.SEEDS],
+    }
+
+
+def uptraining(s, record):
+    def of_seed(seed, chosen):
+        trained = every(seed=[seed], way=[f"{s.SETTINGS[name]} pairs" for name in ("n_heads", "n_pairs")])
+        return trained + [row for way in s.WAYS for row in every(seed=[seed], way=[way], lr=chosen(way))]
+
+    first = of_seed(s.SEEDS[0], lambda way: s.SETTINGS["further_lrs"])
+    tried = record["results"][: len(first)]
+    return s.SETTINGS, first + [
+        row for seed in s.SEEDS[1:] for row in of_seed(seed, lambda way: [s.best_lr(tried, way)])
+    ]
+
+
+EXPECTED = {
+    "bottleneck_lengths": lambda s, _: (
+        {name: settings | s.COMMON for name, settings in s.LENGTHS.items()},
+        every(experiment=s.LENGTHS, attention=s.ATTENTIONS, seed=s.SEEDS),
+    ),
+    "character_model": lambda s, _: (
+        None,
+        {"models": [{"name": name, "settings": settings} for name, settings in s.SETTINGS.items()]},
+    ),
+    "circuits": lambda s, _: (
+        s.COMMON,
+        {"results": varied(s.VARIED, s.COMMON, s.MODELS, s.SEEDS), "shown": s.SHOWN, "pruning": s.PRUNED},
+    ),
+    "configurations": lambda s, _: (
+        s.SETTINGS | {"seeds": s.SEEDS, "base": s.BASE},
+        [choice | {"rates": s.rates_of(choice)} | lists(s.SEEDS, "accuracy") for choice in changed(s.BASE, s.CHANGES)],
+    ),
+    "decay": lambda s, _: (s.SETTINGS, s.wanted()),
+    "efficient_recall": lambda s, _: (
+        s.COMMON,
+        varied(
+            ("mechanism", "n_people", "d_model", "steps"),
+            s.COMMON,
+            every(mechanism=s.MECHANISMS, n_people=s.N_PEOPLE) + s.CHANCES + s.ONE_PROJECTION,
+            s.SEEDS,
+        ),
+    ),
+    "efficient_text": lambda s, _: (
+        s.SETTINGS,
+        varied(("mechanism", "steps", "peak_lr"), s.SETTINGS, every(mechanism=s.MECHANISMS) + s.CHANCES, s.SEEDS),
+    ),
+    "efficient_times": lambda s, _: (
+        s.SETTINGS,
+        [
+            row
+            for row in every(n_tokens=s.LENGTHS, mechanism=s.MECHANISMS)
+            if row["n_tokens"] <= s.LONGEST.get(row["mechanism"], math.inf)
+        ],
+    ),
+    "exchanged": lambda s, _: (
+        s.SETTINGS,
+        [{"seed": seed} | what | {"text": n} for seed in s.SEEDS for what, _ in s.substitutes() for n in s.TEXTS],
+    ),
+    "first_symbol": lambda s, _: (
+        s.SETTINGS | {"seeds": s.SEEDS},
+        [
+            row | lists(s.SETTINGS["places"], "accuracy", "bits", "moved")
+            for row in named(("model", "steps"), s.MODELS, s.SEEDS)
+        ],
+    ),
+    "formal_languages": lambda s, _: (
+        s.SETTINGS | {"seeds": s.SEEDS},
+        [
+            row | lists(range(s.SETTINGS["test_length"] // s.SETTINGS["window"]), "accuracy", "bits")
+            for row in named(("task", "model", "blocks", "rotary", "steps"), s.MODELS, s.SEEDS)
+        ],
+    ),
+    "head_counts": lambda s, _: (
+        s.COMMON,
+        [
+            {"experiment": name} | row
+            for name, models in s.EXPERIMENTS.items()
+            for row in varied(s.VARIED, s.COMMON, models, s.SEEDS)
+        ],
+    ),
+    "interpretability": lambda s, record: (
+        s.SETTINGS | {"models": {name: list(model) for name, model in s.MODELS.items()}, "seeds": s.SEEDS},
+        {
+            "models": every(model=s.MODELS, seed=s.SEEDS),
+            "results": every(model=s.MODELS, seed=s.SEEDS, method=record["examples"]["same"]["scores"]),
+        },
+    ),
+    "language_model": lambda s, _: (s.SETTINGS | {"steps": s.STEPS}, every(steps=s.STEPS, seed=s.SEEDS)),
+    "layer_costs": lambda s, _: (s.SETTINGS, every(n_tokens=s.LENGTHS, mechanism=s.MECHANISMS)),
+    "length_remedies": lambda s, _: (
+        s.SETTINGS | {"seeds": s.SEEDS, "tuning_steps": s.TUNING},
+        {
+            "hidden": every(method=s.HIDDEN, seed=s.SEEDS),
+            "turned": [
+                {"seed": seed, "way": way, "steps": step}
+                for seed, way in product(s.SEEDS, s.TUNING)
+                for step in s.TUNING[way]
+            ],
+            "farthest": every(seed=s.SEEDS, query=s.SETTINGS["queries"]),
+        }
+        | dict.fromkeys(("clipped", "scores"), every(seed=s.SEEDS)),
+    ),
+    "luong_inputs": lambda s, _: (s.SETTINGS, every(extra=s.EXTRAS, seed=s.SEEDS)),
+    "many_pairs": many_pairs,
+    "modern_block": lambda s, _: (
+        s.SETTINGS | {"variants": s.VARIANTS, "peak_rates": s.PEAK_RATES, "seeds": s.SEEDS},
+        every(variant=s.VARIANTS, rate=s.PEAK_RATES, seed=s.SEEDS),
+    ),
+    "pointing": lambda s, _: (s.SETTINGS, every(model=s.MODELS, seed=s.SEEDS)),
+    "poolings": lambda s, _: (s.SETTINGS, named(("pooling", "causal", "masked"), s.MODELS, s.SEEDS)),
+    "position_lengths": position_lengths,
+    "projects": lambda s, _: (
+        s.SETTINGS,
+        every(project=["dates"], seed=s.DATE_SEEDS) + every(project=["digits"], seed=s.DIGIT_SEEDS),
+    ),
+    "recall": lambda s, _: (
+        s.SETTINGS | {"seeds": s.SEEDS},
+        [row | lists(s.SEEDS, "recalled") for row in every(kind=s.KINDS, rate=s.RATES)],
+    ),
+    "ring_pytorch": lambda s, _: ({"n_processes": s.N_PROCESSES, "cases": s.CASES}, s.CASES),
+    "scale_adam": lambda s, _: (
+        s.COMMON | {"seeds": s.SEEDS},
+        [row | lists(s.SEEDS, "accuracy") for row in every(scaled=(True, False), rate=s.RATES)],
+    ),
+    "scale_rates": lambda s, _: (
+        {"store": s.STORE, "reversing": s.REVERSING | {"test_length": s.REVERSED_LENGTH}},
+        {
+            "store": [run | {"seed": seed} for run in s.GRID + s.LONGER for seed in s.SEEDS],
+            "reversing": every(scaled=(True, False), seed=s.SEEDS),
+        },
+    ),
+    "sorting_rates": lambda s, _: (
+        s.SETTINGS,
+        every(attention=[None, "additive", "general", "concat"], rate=s.RATES, seed=s.SEEDS),
+    ),
+    "spelling_seeds": lambda s, _: (s.SETTINGS, every(seed=s.SEEDS)),
+    "states": rows_of_states,
+    "switched_off": lambda s, _: (
+        s.SETTINGS,
+        {"models": [{"name": name} | s.SETTINGS for name in ("causal", "unmasked")]},
+    ),
+    "tables": lambda s, _: (
+        s.SIZES | s.TRAINING | {"n_sensors": s.N_SENSORS, "rows": s.ROWS, "test": [s.TEST_ROWS, s.TEST_SEED]},
+        every(rows=s.ROWS, seed=s.SEEDS, model=["attention", "no attention", "boosted trees", "logistic regression"]),
+    ),
+    "transformer_depth": lambda s, _: (
+        s.SETTINGS | {"warm_ups": s.WARM_UPS, "rates": s.RATES, "seeds": s.SEEDS, "xavier_rates": s.XAVIER_RATES},
+        {
+            "results": every(norm_first=(True, False), warm_up=s.WARM_UPS, rate=s.RATES, seed=s.SEEDS),
+            "xavier_results": every(norm_first=(True, False), rate=s.XAVIER_RATES, seed=s.SEEDS),
+        },
+    ),
+    "transformer_parts": transformer_parts,
+    "translation": lambda s, _: (
+        s.SETTINGS,
+        every(model=s.MODELS, peak_lr=s.PEAK_LRS, withheld=[False], seed=s.SEEDS)
+        + named(("model", "peak_lr", "withheld"), [(*plan, True) for plan in s.WITHHELD.items()], s.SEEDS),
+    ),
+    "translator": lambda s, _: (s.SETTINGS, {"models": every(name=map(str, s.SETTINGS["recorded_at"]))}),
+    "translator_seeds": lambda s, _: (s.SETTINGS, every(seed=s.SETTINGS["seeds"])),
+    "uptraining": uptraining,
+    "vision": lambda s, _: (
+        s.DIGITS | {"short": s.SHORT, "long": s.LONG, "erased": s.ERASED, "draws": s.DRAWS},
+        every(model=[*s.VARIANTS, "convolutions", "convolutions, shuffled", *s.LONG_VARIANTS], seed=s.SEEDS),
+    ),
+}
+
+
+def asked(name, record):
+    """The settings that a record should name, and by table its rows as far as they were asked for."""
+    settings, rows = EXPECTED[name](load(name), record)
+    return settings, rows if isinstance(rows, dict) else {"results": rows}
+
+
+def rows_of(table):
+    """The rows of a table; where each has a name, the name is in them."""
+    return table if isinstance(table, list) else [{"name": name} | row for name, row in table.items()]
+
+
+def as_asked(found, wanted):
+    """What was found, as far as it was asked for."""
+    if isinstance(wanted, list):
+        return [as_asked(row, one) for row, one in zip_longest(rows_of(found), wanted, fillvalue={})]
+    return {name: found.get(name) for name in wanted}
+
+
+# In its range ---------------------------------------------------------------------------------------------------------
+
+BELOW_ZERO = {"agreement", "log_p", "means", "score", "series"}  # may be
+SHARES = {"accuracy", "accuracy_near", "alarms", "alarms_blank", "alarms_removed", "alarms_swapped", "alignment_error"}
+SHARES |= {"all_right", "blanked", "chance", "changed", "day_first", "exact", "exact_withheld", "forgotten"}
+SHARES |= {"found_different", "found_same", "hits", "mixed", "moved", "no_name", "on registers", "one_reading"}
+SHARES |= {"others_blind", "question_blind", "recalled", "relations", "removed", "right", "right when padded", "share"}
+SHARES |= {"sequences", "symbols", "tried", "two_readings", "unchanged", "validation", "weight"}
+
+
+def out_of_range(value, name=""):
+    """Numbers that cannot be, but for settings, with their names; a share is no whole number."""
+    if name == "settings":
+        return []
+    if isinstance(value, dict | list):
+        inside = value.items() if isinstance(value, dict) else ((name, each) for each in value)
+        return [wrong for name, each in inside for wrong in out_of_range(each, name)]
+    if not isinstance(value, int | float):
+        return []
+    largest = 1 if name in SHARES and isinstance(value, float) else math.inf
+    right = math.isfinite(value) and value <= largest and (value >= 0 or name in BELOW_ZERO)
+    return [] if right else [(name, value)]
+
+
+def test_every_script_has_a_record():
+    assert {file.stem for file in FOLDER.glob("[!_]*.py")} == set(EXPECTED)
+    assert {file.stem for file in FOLDER.parents[1].glob("attention_course/recorded/*.json")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_record_is_of_its_settings_whole_and_in_range(name):
+    record = recorded.load(name)
+    settings, tables = asked(name, record)
+    assert record["machine"] and record["date"] and record.get("settings") == settings
+    for part, rows in tables.items():
+        assert as_asked(record[part], rows) == rows, part
+    assert not out_of_range(record)
+    if name in HOLDS:
+        HOLDS[name](record["results"])
+
+
+# What holds of each record, also of one that was made with few steps --------------------------------------------------
+
+
+def exchanged(results):
+    """A window over all of the text costs nothing."""
+    exact = {(run["seed"], run["text"]): run["bits"] for run in results if run["mechanism"] == "exact"}
+    wide = [run for run in results if run["mechanism"] == "window" and run["budget"] >= run["text"]]
+    assert wide and all(run["bits"] == pytest.approx(exact[run["seed"], run["text"]], abs=1e-3) for run in wide)
+
+
+def layer_costs(results):
+    """Ratios are to the first layer."""
+    kinds = ("forward", "forward + backward", "decoded token")
+    assert all(run[kind]["ratio"] == 1 for run in results if run["mechanism"] == "softmax" for kind in kinds)
+
+
+def pointing(results):
+    """An even split points nowhere."""
+    assert all(run["share"] == run["chance"] for run in results if run["model"] == "mean")
+
+
+def poolings(results):
+    """Without pads a mask has nothing to hide."""
+    for run in results:
+        for name in ("forgotten", "forgotten in the pooling") if run["pooling"] == "mean" else ():
+            assert run[name][0] == pytest.approx(run["right"], abs=0.04)
+
+
+def states(results):
+    """There are as many letters that change as others."""
+    for run in results:
+        if run["task"] == "changing":
+            assert run["right"] == pytest.approx((run["changed"] + run["unchanged"]) / 2, abs=2e-4)
+
+
+HOLDS = {check.__name__: check for check in (exchanged, layer_costs, pointing, poolings, states)}
+
+
+# What follows from a record, or should --------------------------------------------------------------------------------
+
+
+def results_of(name, **wanted):
+    return [row for row in recorded.load(name)["results"] if wanted.items() <= row.items()]
+
+
+def test_pruning_removes_every_head_once_and_ends_at_the_same_cost_in_every_order():
+    pruning = recorded.load("circuits")["pruning"]
+    assert sorted(map(tuple, pruning["order"])) == list(product(range(3), range(4)))
+    curves = [pruning["least_missed"], *pruning["at_random"]]
+    assert len({(len(curve), curve[0], curve[-1]) for curve in curves}) == 1
+
+
+def test_a_configuration_has_its_size_and_the_rate_that_was_best_on_digits_set_aside():
+    for row in results_of("configurations"):
+        best = max(zip(row["tried"], row["rates"], strict=True), key=itemgetter(0))
+        assert (row["validation"][0], row["rate"]) == best
+        width, patches_and_places, head = row["width"], (5 + 16) * row["width"], 10 * (row["width"] + 1)
+        block = 12 * width**2 + 13 * width  # four projections, two layers of the feed-forward part, two norms
+        assert row["parameters"] == patches_and_places + row["layers"] * block + 2 * width + head
+
+
+def test_decay_keeps_the_protocol_of_the_other_mechanisms():
+    """The same model and training: exact attention and linear attention need the bits that were recorded before."""
+    before, after = recorded.load("efficient_text"), recorded.load("decay")
+    assert before["settings"].items() <= after["settings"].items()
+    usual, found = {"rotated": True, "peak_lr": before["settings"]["peak_lr"]}, 0
+    for run in results_of("efficient_text", steps=before["settings"]["steps"], peak_lr=usual["peak_lr"]):
+        for again in results_of("decay", mechanism=run["mechanism"], seed=run["seed"], **usual):
+            assert abs(again["bits"] - run["bits"]) < 0.1  # another processor rounds otherwise
+            found += 1
+    assert found == 9
+
+
+def test_exact_attention_recalls_in_every_crowd():
+    """What the others lose is then theirs to lose: the task, the model and the training are good enough."""
+    assert min(run["right"] for run in results_of("efficient_recall", mechanism="exact")) > 0.98
+
+
+def test_what_is_compared_has_as_many_parameters():
+    """But for hashing, whose queries and keys are one projection."""
+    assert len({run["parameters"] for run in results_of("efficient_text") if run["mechanism"] != "LSH"}) == 1
+    for n in (1, 2, 4):
+        assert len({run["parameters"] for run in results_of("head_counts", experiment="heads", n_relations=n)}) == 1
+    counts = {run["model"]: run["parameters"] for run in results_of("vision")}
+    assert counts["convolutions"] == pytest.approx(counts["as on the page"], rel=0.15)
+
+
+def test_the_examples_are_a_drawer_of_equal_coins_and_one_of_different_coins():
+    for name, example in recorded.load("interpretability")["examples"].items():
+        coins = {word for word, decides in zip(example["words"], example["gold"], strict=True) if decides}
+        assert len(coins) == {"same": 1, "different": 2}[name]
+
+
+def test_the_language_model_met_its_goal():
+    """At most 1.85 bits a character after at most 60 seconds on two cores, with every seed."""
+    longest = results_of("language_model", steps=recorded.load("language_model")["settings"]["steps"][-1])
+    assert max(result["bits"] for result in longest) <= 1.85
+    assert max(result["seconds"] for result in longest) <= 60
+
+
+def test_the_bytes_of_the_caches_are_those_of_their_layers():
+    """32-bit numbers: keys and values of all tokens, or of those in sight; a matrix a head; and the indexer's keys."""
+    of = recorded.load("layer_costs")["settings"]
+    held = {"window with sinks": 4 * 2 * (of["window"] + of["n_sinks"]) * of["d_model"], "linear": None}
+    held |= dict.fromkeys(("decay", "gate", "delta", "gated delta"), 4 * of["d_model"] ** 2 / of["n_heads"])
+    for run in results_of("layer_costs"):
+        keys_and_values = 4 * 2 * run["n_tokens"] * of["d_model"]
+        all_held = held | {"softmax": keys_and_values, "top-k": keys_and_values + 4 * run["n_tokens"] * 16}
+        assert run["cache bytes"] == all_held[run["mechanism"]]
+
+
+def test_the_kept_series_is_what_its_name_says():
+    example = recorded.load("pointing")["example"]
+    gold = torch.tensor(example["gold"]).unflatten(0, (16, 8)).any(-1)
+    hits = {name: gold[torch.tensor(example[name]).argmax()].item() for name in example if len(example[name]) == 16}
+    assert hits == {"no block": True, "block": False, "traced": True, "rollout": True}
+
+
+def test_the_largest_rate_has_the_runs_of_the_first_seed_from_the_results():
+    record = recorded.load("transformer_parts")
+    again = [run for run in record["largest_rate"] if run["seed"] == record["settings"]["seeds"][0]]
+    assert len(again) == 6 and all(run in record["results"] for run in again)
