@@ -15,6 +15,9 @@ STAGES := site test-claims test-lint test-notebooks test-package test-build test
 PYTEST = OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=2 --durations=40 --durations-min=1 \
   $(if $(ALL),,-m "not weekly")
 weekly = $(if $(ALL),$(wildcard $(addprefix tests/weekly/,$(1))))
+# What is tried again, once, and named at the end: where a browser or its driver says that it has crashed.
+IN_BROWSERS := --reruns=1 -rR --only-rerun='(Target|Page) crashed|TargetClosedError|InvalidSessionIdException|Could not \
+  parse script result|Firefox ended|Target closed'
 PACKAGE_TESTS = --dist=loadscope tests/package tests/classroom $(call weekly,package records)
 
 # Every process here imports PyTorch: from bytecode in 2 seconds of a processor's time, from source in 5. So bytecode is
@@ -23,9 +26,9 @@ PACKAGE_TESTS = --dist=loadscope tests/package tests/classroom $(call weekly,pac
 unexport PYTHONDONTWRITEBYTECODE
 COMPILE = $(@D)/bin/python -m compileall -qq -j0 $(@D)/lib > /dev/null || true
 
-# What the tests need besides: the environment of a Colab notebook, and two JupyterLabs.
+# What the tests need besides: the environment of a Colab notebook, and a JupyterLab (weekly an old one too).
 COLAB := .venv-colab
-LABS := .venv-lab .venv-lab3
+LABS := .venv-lab $(if $(ALL),.venv-lab3)
 # The type checker of what runs in browsers, under the Node that requirements.txt pins.
 TYPESCRIPT := 7.0.2
 TSC := .venv-node/typescript-$(TYPESCRIPT)

@@ -13,3 +13,9 @@ def weekly(thing):
 def every_third(things):
     """Parameters, of which every third is tried on each change."""
     return [weekly(thing) if place % 3 else thing for place, thing in enumerate(things)]
+
+
+def first_of_each(kind, things):
+    """Parameters, of which the first of each kind is tried on each change."""
+    firsts = {kind(thing): thing for thing in reversed(things)}
+    return [thing if thing is firsts[kind(thing)] else weekly(thing) for thing in things]

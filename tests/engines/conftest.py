@@ -1,21 +1,24 @@
-"""The built site in Firefox and WebKit: a page is visited once by one of them or by each, and what happened is kept."""
+"""The built site in Firefox and WebKit: a page is visited by one of them or by each, and what is wrong is told."""
 
-import functools
 import sys
 import warnings
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 
 import pytest
+from choosing import weekly
 from selenium.common.exceptions import WebDriverException
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
 
-from engines import ENGINES, MissingEngine  # noqa: E402
+import started  # noqa: E402
+from engines import ENGINES  # noqa: E402
 from recording import recording  # noqa: E402
-from third import third_of  # noqa: E402
-from visit import Visit, look_at  # noqa: E402
-from visits import SITE, one_of_each_kind, page_names  # noqa: E402
+from visit import find_faults, look_at  # noqa: E402
+from visits import SITE, one_of_each_kind, page_names, with_everything  # noqa: E402
+
+engine = started.engine
 
 
 def engine_pages() -> list[str]:
@@ -23,35 +26,22 @@ def engine_pages() -> list[str]:
     return [name for name in page_names() if not name.startswith(("api/", "genindex", "search"))]
 
 
-def visits() -> list[tuple[str, str]]:
-    """Each engine with its pages: one of each kind, and of a third of the others half, the rest being the other's."""
-    kinds = set(one_of_each_kind())
-    others = third_of([name for name in engine_pages() if name not in kinds])
-    return [
-        (engine, name)
-        for place, engine in enumerate(ENGINES)
-        for name in engine_pages()
-        if name in kinds or name in others[place :: len(ENGINES)]
-    ]
+def visits() -> list:
+    """Each engine with its pages: on each change a few with all there is.
+
+    In the week one of each kind; of the others half, the rest being the other's.
+    """
+    kinds = [(engine, name) for engine in ENGINES for name in one_of_each_kind() if name in engine_pages()]
+    others = [name for name in engine_pages() if name not in one_of_each_kind()]
+    weekly_too = [*kinds, *((engine, name) for engine, name in zip(cycle(ENGINES), others, strict=False))]
+    now = [(engine, name) for engine in ENGINES for name in with_everything() if name in engine_pages()]
+    return now + [weekly(visit) for visit in weekly_too if visit not in now]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for an engine runs in each, and one that asks for a page too on the pages of each."""
+    """A test that asks for a page runs on the pages of each engine."""
     if "page_name" in metafunc.fixturenames:
         metafunc.parametrize(("engine_name", "page_name"), visits(), scope="session")
-    elif "engine_name" in metafunc.fixturenames:
-        metafunc.parametrize("engine_name", ENGINES, scope="session")
-
-
-@pytest.fixture(scope="session")
-def engine(engine_name: str) -> Iterator:
-    """The engine, for all pages."""
-    try:
-        started = ENGINES[engine_name]()
-    except MissingEngine as missing:
-        pytest.fail(str(missing), pytrace=False)
-    yield started
-    started.close()
 
 
 @pytest.fixture(scope="session")
@@ -65,28 +55,28 @@ def origin() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def visit(engine, origin: str):
-    """A function that visits a page and keeps what it saw.
+    """A function that visits a page, and returns what is wrong with it.
 
     WebKitGTK crashes now and then, or its driver loses a click, and not on the same page: one is at fault on which it
     happens twice.
     """
 
-    def visit_once(page_name: str) -> Visit:
+    def visit_once(page_name: str) -> tuple[dict, dict]:
         engine.open(f"{origin}/{page_name}")
-        return look_at(engine)
+        return look_at(engine), find_faults(engine)
 
-    @functools.cache
-    def visit(page_name: str) -> Visit:
+    def visit(page_name: str) -> dict:
         try:
-            seen = visit_once(page_name)
-            if not seen.dead():
-                return seen
-            failed = f"found {seen.dead()} dead"
+            dead, faults = visit_once(page_name)
+            if faults or not (dead and engine.loses_clicks):
+                return dead | faults
+            failed = f"found dead: {dead}"
         except WebDriverException:
             if not engine.crashed():
                 raise
             failed = "crashed"
         warnings.warn(f"the browser {failed} on {page_name}, which is visited again", stacklevel=1)
-        return visit_once(page_name)
+        dead, faults = visit_once(page_name)
+        return dead | faults
 
     return visit

@@ -1,7 +1,6 @@
 """What a reader can do on a page, done once: checks answered, folds opened, sliders and buttons moved."""
 
 import time
-from dataclasses import dataclass
 
 SLIDERS = ".course-explorer input[type=range]"
 PLAY = ".course-explorer-play"
@@ -13,7 +12,16 @@ OPEN_VIEWS = "document.querySelectorAll('.course-explorer details').forEach((box
 
 # Live models load when they are seen: what stands below them moves, and their sliders come.
 MODELS = ".course-live"
-LOADED = f"[...document.querySelectorAll({MODELS!r})].every((view) => view.explorer || !view.offsetParent)"
+NOT_STARTED = f"""[...document.querySelectorAll({MODELS!r})]
+  .filter((view) => view.offsetParent && !view.explorer).map((view) => view.textContent.slice(0, 60))"""
+PATIENCE = 20  # seconds
+
+UNMOUNTED = """[...document.querySelectorAll(".course-explorer")]
+  .filter((box) => !box.querySelector(".course-explorer-view")).map((box) => box.dataset.view)"""
+UNDRAWN = """[...document.querySelectorAll(".bd-article .math")]
+  .filter((math) => !(math.querySelector(".katex-html")?.getBoundingClientRect().width > 0
+    || math.closest("details:not([open]), .course-entry")))
+  .map((math) => math.textContent.slice(0, 60))"""
 
 # What a view says it shows, and what it shows.
 SHOWN = """(() => {{
@@ -24,64 +32,32 @@ SHOWN = """(() => {{
 }})()"""
 
 
-@dataclass
-class Visit:
-    """What happened on one page.
-
-    Attributes:
-        errors: What was thrown, logged, refused or not loaded.
-        explorers: How many there are, and how many were mounted.
-        dead_sliders: Those that changed nothing when a key was pressed on them.
-        dead_buttons: Play buttons that changed nothing.
-        dead_folds: Folds whose code cannot be seen after a click.
-        dead_checks: Quick checks that did not answer.
-        dead_words: Words of the glossary whose entry did not open or close.
-        unread_formulas: Formulas that are not drawn.
-        fonts: The families of the fonts that were loaded.
-    """
-
-    errors: list[str]
-    explorers: tuple[int, int]
-    dead_sliders: list[str]
-    dead_buttons: list[str]
-    dead_folds: list[str]
-    dead_checks: list[str]
-    dead_words: list[str]
-    unread_formulas: list[str]
-    fonts: list[str]
-
-    def dead(self) -> list[str]:
-        """All that did not answer a key or a click."""
-        return self.dead_sliders + self.dead_buttons + self.dead_folds + self.dead_checks + self.dead_words
-
-
-def look_at(engine) -> Visit:
-    """Do everything on the page that is open."""
+def look_at(engine) -> dict[str, list]:
+    """Do everything on the page that is open: what did not answer a key or a click, under the name of its kind."""
     load_models(engine)
     checks = answer_checks(engine)  # before folds: they cover outputs
     load_models(engine)  # and what was covered
     folds = open_folds(engine)
     engine.evaluate(OPEN_VIEWS)  # no key reaches a slider in a closed fold
-    sliders = [name for index in range(count(engine, SLIDERS)) for name in move_slider(engine, index)]
-    buttons = [name for index in range(count(engine, PLAY)) for name in press_play(engine, index)]
-    return Visit(
-        dead_checks=checks,
-        dead_words=open_words(engine),
-        dead_folds=folds,
-        dead_sliders=sliders,
-        dead_buttons=buttons,
-        explorers=(count(engine, ".course-explorer"), count(engine, ".course-explorer-view")),
-        unread_formulas=engine.evaluate(
-            """[...document.querySelectorAll(".bd-article .math")]
-               .filter((math) => !(math.querySelector(".katex-html")?.getBoundingClientRect().width > 0
-                 || math.closest("details:not([open]), .course-entry")))
-               .map((math) => math.textContent.slice(0, 60))"""
-        ),
-        fonts=engine.evaluate(
-            "[...document.fonts].filter((font) => font.status === 'loaded').map((font) => font.family)"
-        ),
-        errors=engine.evaluate("window.courseErrors"),
-    )
+    dead = {
+        "quick checks that do not tell wrong from right": checks,
+        "folds that do not open": folds,
+        "dead sliders": [name for index in range(count(engine, SLIDERS)) for name in move_slider(engine, index)],
+        "dead play buttons": [name for index in range(count(engine, PLAY)) for name in press_play(engine, index)],
+        "words whose entry does not open or close": open_words(engine),
+    }
+    return {name: what for name, what in dead.items() if what}
+
+
+def find_faults(engine) -> dict[str, list]:
+    """What is wrong with the page that is open, besides what is dead."""
+    faults = {
+        "thrown, logged, refused or missing": engine.evaluate("window.courseErrors"),
+        "explorers that are not mounted": engine.evaluate(UNMOUNTED),
+        "live models that did not start": engine.evaluate(NOT_STARTED),
+        "formulas that are not drawn": engine.evaluate(UNDRAWN),
+    }
+    return {name: what for name, what in faults.items() if what}
 
 
 def count(engine, selector: str) -> int:
@@ -90,12 +66,12 @@ def count(engine, selector: str) -> int:
 
 
 def load_models(engine) -> None:
-    """Scroll to each live model, and wait until all that are not covered have answered, at most five seconds."""
+    """Scroll to each live model, and wait until all that are not covered have answered."""
     for index in range(count(engine, MODELS)):
         engine.evaluate(f"document.querySelectorAll({MODELS!r})[{index}].scrollIntoView()")
         time.sleep(0.1)  # the page says what is seen once a frame
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline and not engine.evaluate(LOADED):
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and engine.evaluate(NOT_STARTED):
         time.sleep(0.05)
 
 

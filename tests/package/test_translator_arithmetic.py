@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 import torch
-from model_runs import runner
+from model_runs import OF_A_BLOCK, runner
 
 from attention_course import float16_weights
 from attention_course.encoder_decoder import EncoderDecoder
@@ -13,19 +13,9 @@ from attention_course.explore.model import explore_model
 
 WORDS = ["<pad>", ".", *"abcdefghi"]
 PAD, N_HEADS, N_LAYERS, LIMIT = 0, 4, 3, 20
-BLOCK = {
-    "attentionNorm": ("attention_norm", "output"),
-    "query": ("attention.query_proj", "output"),
-    "key": ("attention.key_proj", "output"),
-    "value": ("attention.value_proj", "output"),
-    "turnedQuery": ("attention.query_proj", "output"),  # positions are added, and nothing is turned
+BLOCK = OF_A_BLOCK | {  # positions are added, and nothing is turned
+    "turnedQuery": ("attention.query_proj", "output"),
     "turnedKey": ("attention.key_proj", "output"),
-    "blended": ("attention.out_proj", "input"),
-    "attended": ("attention.out_proj", "output"),
-    "feedForwardNorm": ("feed_forward_norm", "output"),
-    "hidden": ("feed_forward.0", "output"),
-    "active": ("feed_forward.1", "output"),
-    "fed": ("feed_forward.2", "output"),
 }
 DECODER_BLOCK = BLOCK | {
     "crossNorm": ("cross_attention_norm", "output"),

@@ -1,18 +1,20 @@
-"""The built site in a real browser: every page is visited once in each of its modes, and what happened is kept."""
+"""The built site in a real browser: a page is opened in one of its modes, and what was seen there is told."""
 
-import functools
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
+from choosing import weekly
 from explorer_pages import show  # noqa: F401
-from lessons import IN_ORDER
 from live_models import open_model, trained  # noqa: F401
 from live_translators import model, open_translator  # noqa: F401
+from sample_book import alone, open_sample, sample, sample_host  # noqa: F401
 from serving import BOOK, serving
 from visits import (
     AS_OPENED,
     HEIGHTS,
+    LESSONS,
     MEASURE,
     OFF_SCREEN,
     SCHEMES,
@@ -20,16 +22,13 @@ from visits import (
     TWO_MODES,
     WIDTHS,
     WRAPPED,
-    Visit,
     find_diagram_faults,
     find_violations,
     is_one_of_many,
     modes_of,
     page_names,
-    visited_pages,
 )
 
-LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
 UNCOVER = "for (const button of document.querySelectorAll('.course-check-anyway')) button.click()"
 OPEN_FOLDS = """async () => {
   for (const box of document.querySelectorAll("details")) box.open = true;
@@ -50,16 +49,21 @@ OPEN_FOLDS = """async () => {
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for a page runs for each, in its modes if it asks for them; or for each scheme or width."""
-    asked = set(metafunc.fixturenames)
-    names = visited_pages() if "visit" in asked else page_names()
-    if {"page_name", "scheme", "width"} <= asked:
-        visits = [(name, *mode) for name in names for mode in modes_of(name)]
-        metafunc.parametrize(("page_name", "scheme", "width"), visits)
-        return
-    for argument, values in (("page_name", names), ("scheme", SCHEMES), ("width", WIDTHS)):
-        if argument in asked:
-            metafunc.parametrize(argument, values)
+    """A test that asks for a page runs on each, and one that asks for a scheme, a width or both in each mode.
+
+    Of both, on each change, in two modes.
+    """
+    given = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    asked = {name for name in metafunc.fixturenames if not any(name in names for names in given)}
+    if "page_name" in asked:
+        metafunc.parametrize("page_name", page_names())
+    if {"scheme", "width"} <= asked:
+        modes = product(SCHEMES, WIDTHS)
+        metafunc.parametrize(("scheme", "width"), [mode if mode in TWO_MODES else weekly(mode) for mode in modes])
+    elif "scheme" in asked:
+        metafunc.parametrize("scheme", SCHEMES)
+    elif "width" in asked:
+        metafunc.parametrize("width", WIDTHS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -93,8 +97,9 @@ class Tab:
         viewport = {"width": WIDTHS[width], "height": HEIGHTS[width]}
         self.context = browser.new_context(color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
         self.page = page = self.context.new_page()
-        self.errors, self.requests = [], []
+        self.errors, self.requests, self.crashed = [], [], False
         page.set_default_timeout(10_000)
+        page.on("crash", lambda _: setattr(self, "crashed", True))  # the test that saw it is tried again, in a new one
         page.on("console", lambda said: said.type in ("error", "warning") and self.errors.append(said.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("requestfailed", lambda request: self.errors.append(f"failed: {request.url}"))
@@ -119,7 +124,7 @@ def open_page(browser) -> Iterator:
 
     def open_page(address: str, scheme: str, width: str) -> Tab:
         key = (scheme, width, address.partition(":")[0])
-        if key not in tabs:
+        if key not in tabs or tabs[key].crashed:
             tabs[key] = Tab(browser, scheme, width)
         tabs[key].open(address)
         return tabs[key]
@@ -131,26 +136,21 @@ def open_page(browser) -> Iterator:
 
 @pytest.fixture(scope="session")
 def visit(open_page, origin: str):
-    """A function that visits a page of the site once in a mode and keeps what it saw."""
+    """A function that visits a page of the site in a mode and returns what it saw: faults.py says what is wrong."""
 
-    @functools.cache
-    def visit(page_name: str, scheme: str, width: str) -> Visit:
+    def visit(page_name: str, scheme: str, width: str) -> dict:
         tab = open_page(f"{origin}/{page_name}", scheme, width)
         page = tab.page
-        asked_for = list(tab.requests)
-        as_opened = page.evaluate(AS_OPENED)
+        seen = {"asked_for": list(tab.requests), "as_opened": page.evaluate(AS_OPENED)}
         page.mouse.move(1, 1)  # a live model in the first screen loads
         page.evaluate(UNCOVER)
         page.evaluate(OPEN_FOLDS)
         on_a_phone = width == "phone"
-        seen = page.evaluate(MEASURE) | {
-            "asked_for": asked_for,
-            "as_opened": as_opened,
-            "off_screen": page.evaluate(OFF_SCREEN) if page_name in LESSONS else {},
-            "wide_code": page.evaluate(WIDE_CODE) if on_a_phone else 0,
-            "wrapped": page.evaluate(WRAPPED) if on_a_phone else [],
-            "requests": list(tab.requests),  # axe itself may ask for more
-        }
+        seen |= page.evaluate(MEASURE)
+        seen["off_screen"] = page.evaluate(OFF_SCREEN) if page_name in LESSONS else {}
+        seen["wide_code"] = page.evaluate(WIDE_CODE) if on_a_phone else 0
+        seen["wrapped"] = page.evaluate(WRAPPED) if on_a_phone else []
+        seen["requests"] = list(tab.requests)  # axe itself may ask for more
         errors = list(tab.errors)
         seen["violations"] = find_violations(
             page,
@@ -161,6 +161,6 @@ def visit(open_page, origin: str):
         )
         tab.errors.clear()
         seen["diagram_faults"] = find_diagram_faults(page) if on_a_phone else []
-        return Visit(**seen, errors=errors + tab.errors)
+        return seen | {"errors": errors + tab.errors}
 
     return visit

@@ -45,6 +45,25 @@ def write_pages(folder: Path, explorers: list) -> None:
         (folder / f"{theme}.html").write_text(page.replace("<script", "\n".join([*head, "<script"]), 1))
 
 
+def pass_frames(page, count: int = 3) -> None:
+    """Until the page has drawn some frames: what it does at the next one is done."""
+    page.evaluate("async (count) => { while (count--) await new Promise(requestAnimationFrame); }", count)
+
+
+def keep_seen(page, expression: str) -> None:
+    """Have the page look at an expression in every frame, for `kept`."""
+    page.evaluate(f"""() => {{
+      globalThis.seenInFrames = new Set();
+      const look = () => {{ seenInFrames.add({expression}); requestAnimationFrame(look); }};
+      look();
+    }}""")
+
+
+def kept(page) -> list:
+    """Every value that the expression has had since, in their order."""
+    return page.evaluate("[...seenInFrames]")
+
+
 def watch(page) -> None:
     """Have `page.errors` and `page.requests` fill as the page lives."""
     page.errors, page.requests = [], []
@@ -59,11 +78,12 @@ def watch(page) -> None:
 def show(browser, tmp_path_factory):
     """A function that opens a page of the given explorers; `page.errors` and `page.requests` fill as it lives.
 
-    Its reader moves the mouse once, unless `moved` is false.
+    Its reader moves the mouse once, unless `moved` is false. With `clock` its timers go off at once in
+    `page.clock.run_for`, and otherwise in their time.
     """
     contexts = []
 
-    def show(*explorers, scheme="light", width="desktop", from_folder=False, moved=True, **options):
+    def show(*explorers, scheme="light", width="desktop", from_folder=False, moved=True, clock=False, **options):
         folder = tmp_path_factory.mktemp("explorers")
         write_pages(folder, explorers)
         options = {"reduced_motion": "reduce", **options}
@@ -72,6 +92,8 @@ def show(browser, tmp_path_factory):
         page = context.new_page()
         page.set_default_timeout(10_000)
         watch(page)
+        if clock:
+            page.clock.install()
         if from_folder:
             address = (folder / f"{scheme}.html").as_uri()
         else:

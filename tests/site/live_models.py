@@ -73,20 +73,6 @@ def bits(model, symbols, mask=None):
     return torch.nn.functional.cross_entropy(logits[0, :-1], symbols[0, 1:]).item() / math.log(2)
 
 
-def switch_off(model, off):
-    """Hooks that silence heads, pairs (block, head)."""
-
-    def hook(head):
-        def silence(_, inputs):
-            parts = inputs[0].unflatten(-1, (4, -1)).clone()
-            parts[:, :, head] = 0
-            return parts.flatten(-2)
-
-        return silence
-
-    return [model.blocks[b].attention.out_proj.register_forward_pre_hook(hook(h)) for b, h in off]
-
-
 class HighExplorer:
     """Something that stands above: more than a screen of it."""
 
@@ -103,13 +89,39 @@ def until(page, expression):
     raise AssertionError(f"never {expression}")
 
 
-NOTEBOOK = """<!doctype html><html lang="en"><title>A notebook</title><body><div id="here"></div>
+# Until what waits for the model to be seen has been told whether it is.
+TOLD_OF_THE_MODEL = """() => new Promise((done) => {
+  const told = () => requestAnimationFrame(() => requestAnimationFrame(() => done(null)));
+  new IntersectionObserver(told).observe(document.querySelector(".course-live"));
+})"""
+NOTEBOOK = """<!doctype html><html lang="en"><title>A notebook</title>
+<body><div id="here"></div><div id="another"></div>
 <script type="module" src="start.mjs"></script></body></html>"""
 START = """import view from "./view.mjs";
 const data = await (await fetch("data.json")).json();
-const el = document.getElementById("here");
-window.leave = view.render({ model: { get: () => data }, el });
+const show = (el) => view.render({ model: { get: () => data }, el });
+window.leave = show(document.getElementById("here"));
+window.showAnother = () => show(document.getElementById("another"));
 """
+
+
+# Keeps what is drawn for a picture: its words or "map", where it ends at the right (0 where it begins elsewhere than at
+# its left), and how opaque it is.
+DRAWN = """() => {
+  const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
+  window.drawn = [];
+  Object.assign(CanvasRenderingContext2D.prototype, {
+    fillText(text, x, ...rest) {
+      const end = this.textAlign === "start" ? x + this.measureText(text).width : 0;
+      if (!this.canvas.isConnected) window.drawn.push([text, end, this.globalAlpha]);
+      fillText.call(this, text, x, ...rest);
+    },
+    drawImage(image, x, y, width, ...rest) {
+      if (image.isConnected) window.drawn.push(["map", x + width, this.globalAlpha]);
+      drawImage.call(this, image, x, y, width, ...rest);
+    },
+  });
+}"""
 
 
 def copied(page):

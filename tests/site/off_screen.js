@@ -1,4 +1,4 @@
-// Run in a page by test_phones.py: what is meant to be read and lies outside of the box that it is read in.
+// Run in a page by conftest.py: what is meant to be read and lies outside of the box that it is read in.
 () => {
   const BOXES = [
     "pre",

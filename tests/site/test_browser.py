@@ -4,11 +4,12 @@ The site is served under the strictest content security policy that its theme al
 """
 
 import pytest
+from choosing import weekly
+from faults import find_faults
 from playwright.sync_api import expect
-from visits import modes_of, one_of_each_kind
+from visits import one_of_each_kind, visits
 
-MAX_DARK = 0.05
-MIN_LIGHT = 0.8
+IN_A_FOLDER = ["chapters/scaled_dot_product.html"]  # with an explorer, formulas, checks and code
 
 # How light an explorer's map is, which its script has drawn.
 LIGHTNESS = """() => {
@@ -19,52 +20,13 @@ LIGHTNESS = """() => {
 }"""
 
 
-def test_no_errors(visit, page_name, scheme, width):
-    """Nothing is logged as an error, and everything asked for arrives."""
-    assert visit(page_name, scheme, width).errors == []
+@pytest.mark.parametrize(("page_name", "scheme", "width"), visits())
+def test_a_page_has_no_fault(visit, origin, page_name, scheme, width):
+    """None of all that faults.py looks for, from errors and axe's findings to lines that wrap badly."""
+    assert find_faults(visit(page_name, scheme, width), page_name, scheme, width, origin) == {}
 
 
-def test_no_request_leaves_the_site(visit, page_name, scheme, width, origin):
-    """Every request goes to the site itself."""
-    foreign = [url for url in visit(page_name, scheme, width).requests if not url.startswith((origin, "data:"))]
-    assert foreign == []
-
-
-def test_accessible(visit, page_name, scheme, width):
-    """Axe finds no violation."""
-    assert visit(page_name, scheme, width).violations == []
-
-
-def test_no_sideways_scroll(visit, page_name, scheme, width):
-    """What is too wide scrolls in its own box, never the page."""
-    assert visit(page_name, scheme, width).overflow == []
-
-
-def test_the_mode_is_followed(visit, page_name, scheme, width):
-    """The page is dark where the reader's system is, light where it is not."""
-    background = visit(page_name, scheme, width).background
-    assert background > MIN_LIGHT if scheme == "light" else background < MAX_DARK
-
-
-def test_figures_suit_the_mode(visit, page_name, scheme, width):
-    """A figure's background is that of its mode, and its lines stand out from it."""
-    for ground, contrast in visit(page_name, scheme, width).figures:
-        assert (ground > 0.5 if scheme == "light" else ground < 0.2) and contrast > 0.4
-
-
-def test_figures_keep_their_proportions(visit, page_name, scheme, width):
-    """No figure is squashed to fit."""
-    assert visit(page_name, scheme, width).squashed == []
-
-
-def test_maths_is_drawn(visit, page_name):
-    """Every formula is KaTeX's HTML, in KaTeX's own font."""
-    seen = visit(page_name, *modes_of(page_name)[0])
-    assert seen.unrendered_formulas == []
-    assert not seen.formulas or {"KaTeX_Main", "KaTeX_Math"} & set(seen.fonts)
-
-
-@pytest.mark.parametrize("kind_of_page", one_of_each_kind())
+@pytest.mark.parametrize("kind_of_page", [*IN_A_FOLDER, *map(weekly, one_of_each_kind())])
 def test_works_from_a_folder(open_page, site, kind_of_page):
     """A page opened from disk is the same page: no error, no request to a host, its icons loaded."""
     tab = open_page((site / kind_of_page).as_uri(), "light", "desktop")
@@ -73,12 +35,6 @@ def test_works_from_a_folder(open_page, site, kind_of_page):
     assert tab.errors == []
     assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []
     assert "Course icons" in [family.strip('"') for family in fonts]
-
-
-def test_explorers_are_mounted(visit, page_name, scheme, width):
-    """Under a content security policy too: no eval and no other host is needed."""
-    seen = visit(page_name, scheme, width)
-    assert seen.mounted_explorers == seen.explorers
 
 
 def test_paper_is_light(open_page, origin):

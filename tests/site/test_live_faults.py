@@ -2,8 +2,9 @@
 
 import pytest
 import torch
+from choosing import weekly
 from explorer_pages import Mounted, write_pages
-from live_models import LIMIT, TEXT, HighExplorer
+from live_models import LIMIT, TEXT, HighExplorer, until
 from playwright.sync_api import expect
 from serving import serving
 
@@ -66,8 +67,11 @@ def scattered(text):
 NO_CHECKSUMS = "Object.defineProperty(Crypto.prototype, 'subtle', {value: undefined})"
 
 
-@pytest.mark.parametrize("has_checksums", [True, False])
-@pytest.mark.parametrize("damage", [cut_off, illegal, scattered])
+ON_EACH_CHANGE = [(cut_off, False), (illegal, False), (scattered, True)]
+BY_CHECKSUM_TOO = [weekly((cut_off, True)), weekly((illegal, True)), weekly((scattered, False))]
+
+
+@pytest.mark.parametrize(("damage", "has_checksums"), ON_EACH_CHANGE + BY_CHECKSUM_TOO)
 def test_weights_that_arrive_damaged_are_not_used(browser, trained, tmp_path, damage, has_checksums):
     """It is said, and the first picture stays; also where a page came unencrypted, and has no checksums."""
     model, vocabulary = trained
@@ -100,14 +104,13 @@ def test_the_first_picture_stays_until_the_model_answers(show, trained):
         const view = document.querySelector(".course-live-cost");
         const first = document.querySelector(".course-explorer-first") !== null;
         if (view) seen.push([first, view.checkVisibility({ visibilityProperty: true }), view.textContent !== ""]);
-        if (seen.length < 100) requestAnimationFrame(look);
+        requestAnimationFrame(look);
       };
       look();
     }"""
     )
     page.locator(".course-live").scroll_into_view_if_needed()
-    page.locator(".course-live-cost:not(:empty)").wait_for()
-    page.wait_for_timeout(200)
+    until(page, "seen.filter(([, visible]) => visible).length > 9")
     states = {tuple(state) for state in page.evaluate("seen")}
     assert (False, True, True) in states
     assert states <= {(True, False, False), (False, True, True)}
@@ -137,10 +140,8 @@ def test_a_worker_that_fails_is_ended(show, trained):
     page.workers[0].evaluate("() => { globalThis.onmessage = () => { throw new Error('lost'); }; }")
     page.get_by_label("Your text").fill("def")
     expect(page.locator(".course-live-tokens button")).to_have_count(3)
-    for _ in range(100):
-        if not page.workers:
-            break
-        page.wait_for_timeout(25)
+    if page.workers:
+        page.workers[0].wait_for_event("close")
     assert not page.workers
 
 

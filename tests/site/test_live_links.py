@@ -4,8 +4,9 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from explorer_pages import Mounted, save_picture
-from live_models import INTACT, LIMIT, TEXT, HighExplorer, Live, copied, until
+from choosing import weekly
+from explorer_pages import Mounted, keep_seen, kept, save_picture
+from live_models import DRAWN, INTACT, LIMIT, TEXT, HighExplorer, Live, copied, until
 from playwright.sync_api import expect
 
 from attention_course.checkpoints import load_character_model
@@ -74,15 +75,15 @@ def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):
     fresh.close()
     page.evaluate("location.hash = 'top'")
     assert said.inner_text() == ""
+    keep_seen(page, "document.querySelector('.course-live').explorer.state.text")
     for fragment in DAMAGED:
         page.evaluate("fragment => { location.hash = fragment; }", fragment)
         until(page, "document.querySelector('.course-live > [role=status]').textContent !== ''")
         page.locator(".course-live-legend").click()  # the reader goes on
         assert said.inner_text() == "" and page.evaluate("location.hash") == ""
-    page.wait_for_timeout(300)
-    assert Live(page).state["text"] == TEXT
-    page.evaluate("location.hash = 'live=a&open=2+1&utm_source=x&__proto__=1'")
-    Live(page).wait_for(text="a")
+    page.evaluate("location.hash = 'live=yes&open=2+1&utm_source=x&__proto__=1'")
+    Live(page).wait_for(text="yes")
+    assert kept(page) == [TEXT, "yes"]
     assert page.errors == []
 
 
@@ -97,13 +98,15 @@ def test_a_link_leads_to_its_model(show, trained):
     live = Live(page)
     live.wait_for(text="hello world", model=1)
     until(page, f"Math.abs({top}) < 100")
-    page.wait_for_timeout(300)
+    address = page.url
+    live.text.fill("a question that is answered after the other model would have started")
+    live.wait_for(text="a question that is answered after the other model would have started"[-LIMIT:])
     assert live.state["model"] == 1 and page.locator(".course-live-tokens").count() == 1
     fresh = page.context.new_page()
     fresh.add_init_script(  # something above that grows when all has loaded
         "addEventListener('load', () => { document.querySelector('h1').style.height = '900px'; })"
     )
-    fresh.goto(page.url)
+    fresh.goto(address)
     live = Live(fresh)
     assert fresh.evaluate(f"Math.abs({top}) < 100")
     live.text.fill("é invalid")
@@ -131,26 +134,7 @@ def test_without_a_clipboard_the_link_is_shown(open_model):
     assert "copy the link yourself" in page.locator(".course-live-status[role=status]").inner_text()
 
 
-# Keeps what is drawn: its words or "map", where it ends at the right, and how opaque it is.
-DRAWN = """() => {
-  const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
-  window.drawn = [];
-  Object.assign(CanvasRenderingContext2D.prototype, {
-    fillText(text, x, ...rest) {
-      if (this.canvas.style.width === "680px" || !this.canvas.style.width) {
-        window.drawn.push([text, this.textAlign === "start" ? x + this.measureText(text).width : 0, this.globalAlpha]);
-      }
-      fillText.call(this, text, x, ...rest);
-    },
-    drawImage(image, x, y, width, ...rest) {
-      if (image.isConnected) window.drawn.push(["map", x + width, this.globalAlpha]);
-      drawImage.call(this, image, x, y, width, ...rest);
-    },
-  });
-}"""
-
-
-@pytest.mark.parametrize("from_folder", [False, True])
+@pytest.mark.parametrize("from_folder", [False, weekly(True)])
 def test_a_picture_is_saved(open_model, from_folder, scheme, tmp_path):
     """Its size, its ground, its ink, and more below when maps are on show."""
     page, live = open_model(from_folder=from_folder, scheme=scheme)

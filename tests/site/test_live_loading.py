@@ -9,6 +9,7 @@ from live_models import (
     NOTEBOOK,
     START,
     TEXT,
+    TOLD_OF_THE_MODEL,
     HighExplorer,
     Live,
     bits,
@@ -44,7 +45,7 @@ def test_weights_are_loaded_when_the_reader_comes(show, trained):
     model, vocabulary = trained
     explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
     page = show(HighExplorer(), explorer)
-    page.wait_for_timeout(300)
+    page.evaluate(TOLD_OF_THE_MODEL)
     assert not any("/models/" in url for url in page.requests)
     assert page.locator(".course-explorer-first").is_visible()
     page.locator(".course-live").scroll_into_view_if_needed()
@@ -69,7 +70,7 @@ def test_weights_of_the_first_screen_wait_for_a_sign_of_the_reader(show, trained
     model, vocabulary = trained
     explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
     page = show(explorer, HighExplorer(), moved=False)
-    page.wait_for_timeout(300)
+    page.evaluate(TOLD_OF_THE_MODEL)
     assert not any("/models/" in url for url in page.requests)
     assert page.locator(".course-explorer-first").is_visible()
     assert page.locator(".course-live-note", has_text="as soon as you move").is_visible()
@@ -107,7 +108,11 @@ HOLD = """() => {
   const { append } = Element.prototype;
   window.held = [];
   document.head.append = (element) => window.held.push(element);
-  window.release = () => window.held.splice(0).reverse().forEach((element) => append.call(document.head, element));
+  const arrival = (element) => new Promise((done) => {
+    element.addEventListener("load", done);
+    append.call(document.head, element);
+  });
+  window.release = () => Promise.all(window.held.splice(0).reverse().map(arrival)).then(() => null);
 }"""
 
 
@@ -123,9 +128,9 @@ def test_only_the_model_that_was_chosen_last_starts(show, trained):
     until(page, "window.held.length === 2")
     page.evaluate("window.release()")
     live = Live(page)
-    live.wait_for(model=1)
-    page.wait_for_timeout(500)
-    assert live.state["model"] == 1 and page.locator(".course-live-tokens").count() == 1
+    live.text.fill("a question that is answered after the other model would have started")
+    live.wait_for(model=1, text="a question that is answered after the other model would have started"[-LIMIT:])
+    assert page.locator(".course-live-tokens").count() == 1
     assert page.locator(".course-live > .course-live-note").all_inner_texts() == ["", ""]
     assert page.errors == []
 
@@ -150,6 +155,12 @@ def notebook(browser, trained, tmp_path):
         page.close()
 
 
+def show_another(notebook):
+    """Show the model once more, until it answers: by then what began before has come to its end."""
+    notebook.evaluate("() => { showAnother(); }")
+    notebook.locator("#another .course-live-cost:not(:empty)").wait_for()
+
+
 def test_a_notebook_offers_no_link(notebook):
     """Its page is not the model's own."""
     notebook.locator(".course-live-cost:not(:empty)").wait_for()
@@ -165,26 +176,25 @@ def test_a_view_that_is_taken_away_starts_nothing(notebook):
           window.leave();
         }"""
     )
-    notebook.wait_for_timeout(500)
-    assert notebook.locator(".course-live-tokens").count() == 0
+    show_another(notebook)
+    assert notebook.locator(".course-live-tokens").count() == 1
 
 
 def test_a_view_that_is_taken_away_draws_nothing(notebook):
     """An answer that comes after it was ended is of no model on the page."""
     notebook.locator(".course-live-cost:not(:empty)").wait_for()
-    seen = notebook.evaluate(
+    notebook.evaluate(
         """async () => {
-          const view = document.querySelector(".course-live");
+          const view = window.left = document.querySelector(".course-live");
           const area = view.querySelector("textarea");
           area.value = "another";
           area.dispatchEvent(new Event("input"));
           await null; // the model has begun
           window.leave();
-          await new Promise((done) => setTimeout(done, 500));
-          return view.explorer.state.text;
         }"""
     )
-    assert seen == TEXT
+    show_another(notebook)
+    assert notebook.evaluate("window.left.explorer.state.text") == TEXT
 
 
 def test_weights_wait_until_the_page_has_loaded(show, trained):
@@ -194,7 +204,7 @@ def test_weights_wait_until_the_page_has_loaded(show, trained):
     page.evaluate("Object.defineProperty(document, 'readyState', { value: 'interactive' })")
     page.locator(".course-live").scroll_into_view_if_needed()
     page.locator(".course-live-note", has_text="Loading the model").wait_for()
-    page.wait_for_timeout(300)
+    page.evaluate(TOLD_OF_THE_MODEL)
     assert not any("/models/" in url for url in page.requests)
     page.evaluate("dispatchEvent(new Event('load'))")
     Live(page)

@@ -1,5 +1,7 @@
 """What a stylesheet could take from a live model: on a phone, and in the reader's own colours."""
 
+from explorer_pages import pass_frames
+
 BARS = ".course-live-tokens button, .course-live-surprise span, .course-live-legend i, .course-live-next li"
 
 
@@ -105,8 +107,8 @@ def test_maps_are_drawn_again_for_other_colours_only(open_model):
           document.body.classList.add("scrolled");
         }"""
     )
-    page.wait_for_timeout(300)
+    pass_frames(page)
     assert page.evaluate("window.drawn") == 0
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    page.wait_for_timeout(300)
+    pass_frames(page)
     assert page.evaluate("window.drawn") == 4  # the heads of the last block

@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pytest
 import torch
-from explorer_pages import assert_follows_the_page
-from live_models import INTACT, LIMIT, TEXT, Live, bits, encode, switch_off
+from explorer_pages import assert_follows_the_page, pass_frames
+from live_models import INTACT, LIMIT, TEXT, Live, bits, encode
 from visits import run_axe
 
-from attention_course.attention import DotProductAttention
 from attention_course.checkpoints import load_character_model
 from attention_course.explore import explore_model
+from attention_course.switched_off import switched_off
 
 
 @pytest.mark.parametrize("from_folder", [False, True])
@@ -142,35 +142,21 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
     assert live.cost.inner_text() == unchanged
     live.check("head 2", 0)
     live.check("head 4", 2)
-    hooks = switch_off(model, [(0, 1), (2, 3)])
     two = "block 1 head 2, block 3 head 4"
-    assert live.cost.inner_text() == said(bits(model, symbols), two)
     beside = page.locator("details:has(> summary:text('Take something out')) .course-live-note")
-    assert live.cost.inner_text() == f"{beside.inner_text()} Off: {two}."  # on a phone the switches stand far below
-    live.check("mask: hide the future")
-    assert live.cost.inner_text() == said(bits(model, symbols, everything), f"{two}, mask")
+    with switched_off(model, heads=[(0, 1), (2, 3)]):
+        assert live.cost.inner_text() == said(bits(model, symbols), two)
+        told_beside = f"{beside.inner_text()} Off: {two}."  # on a phone the switches stand far below
+        assert live.cost.inner_text() == told_beside
+        live.check("mask: hide the future")
+        assert live.cost.inner_text() == said(bits(model, symbols, everything), f"{two}, mask")
     assert "has not learned what to do with later characters" in beside.inner_text()
-    for hook in hooks:
-        hook.remove()
     page.get_by_role("button", name="As it was trained").click()
     live.wait_for(changes=INTACT)
     live.check("block 2")
     live.check("positions")
-    layers = [block.attention for block in model.blocks]
-    rotary = [layer.attention for layer in layers]
-    for layer in layers:
-        layer.attention = DotProductAttention()
-    out = [
-        part.register_forward_hook(lambda _, inputs, output: torch.zeros_like(output))
-        for part in (layers[1].out_proj, model.blocks[1].feed_forward[2])
-    ]
-    try:
+    with switched_off(model, blocks=[1], positions=True):
         assert live.cost.inner_text() == said(bits(model, symbols), "block 2, positions")
-    finally:
-        for hook in out:
-            hook.remove()
-        for layer, mechanism in zip(layers, rotary, strict=True):
-            layer.attention = mechanism
     page.get_by_role("button", name="As it was trained").click()
     live.wait_for(changes=INTACT)
     assert live.cost.inner_text() == unchanged
@@ -184,12 +170,8 @@ def test_the_other_model_reads_the_same_text(show, trained):
     live = Live(page)
     live.text.fill("another text")
     live.wait_for(text="another text")
-    intact = live.state["changes"]
     page.locator(".course-live-choice select").select_option(label="trained without the mask")
-    for _ in range(200):
-        if live.state["changes"] != intact:
-            break
-        page.wait_for_timeout(25)
+    live.wait_for(model=1)
     symbols = encode("another text", vocabulary)
     everything = torch.ones(12, 12, dtype=torch.bool)
     cost, honest = bits(cheat.double(), symbols, everything), bits(cheat, symbols)
@@ -237,7 +219,7 @@ def test_accessible_and_within_the_page(open_model, scheme, width):
     assert run_axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 320, "height": 700})
-    page.wait_for_timeout(100)
+    pass_frames(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.errors == []
 

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from explorer_pages import pass_frames
 from live_translators import LIMIT, TEXT, Live, encode, is_focused, make, run
 from playwright.sync_api import expect
 
@@ -27,7 +28,7 @@ def test_a_chosen_word_shows_where_the_model_looked(open_translator, model):
     for block, head, row in (("block 1", "head 3", weights[0, 2, 6]), ("block 2", "all heads", mean)):
         page.get_by_role("radio", name=block).check()
         page.get_by_role("radio", name=head).check()
-        page.wait_for_timeout(100)
+        pass_frames(page)
         best = row.topk(3)
         words = page.locator(".course-live-row span")
         for line, place, weight in zip(lines.all()[-3:], best.indices.tolist(), best.values.tolist(), strict=True):
@@ -62,14 +63,14 @@ def test_what_has_no_weight_is_neither_drawn_nor_told(show, model):
     sharp = copy.deepcopy(model)
     with torch.no_grad():
         sharp.decoder.blocks[1].cross_attention.query_proj.weight *= 60
-    page = show(make(sharp))
+    page = show(make(sharp), clock=True)
     live = Live(page)
     page.get_by_role("radio", name="head 1").check()
     row = run(sharp, encode(TEXT), live.state["written"])[1][1, 0]
     place = int(row.max(-1).values.argmax())
     seen = int(row[place].argmax())
     assert row[place, seen] > 0.999
-    page.wait_for_timeout(1000)
+    page.clock.run_for(1000)
     live.written.nth(place).click()
     live.wait_for(selected=place)
     assert page.locator(".course-live-rows line").count() == 1

@@ -4,18 +4,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import numpy as np
 from explorer_pages import save_picture
+from live_models import DRAWN, copied
 from live_translators import INTACT, LIMIT, TEXT, Live, encode
 from playwright.sync_api import expect
 
 from attention_course.tasks.translation import VOCABULARY
-
-
-def copied(page):
-    """The link that the button hands out."""
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy link to this").click()
-    page.locator(".course-live-status", has_text="Link copied.").wait_for()
-    return page.evaluate("navigator.clipboard.readText()")
 
 
 def damage(link):
@@ -110,27 +103,10 @@ def test_a_picture_is_saved(open_translator, scheme, tmp_path):
         heights.append(height)
     assert heights[0] > heights[1] + 100 and 400 < heights[1] < 700
     drawn = page.evaluate("window.drawn")
-    words = [word for word, _ in drawn]
+    words = [word for word, _, _ in drawn]
     for symbol in (*encode(TEXT), *live.state["written"]):
         assert VOCABULARY[symbol] in words
     assert {"Off: encoder block 2.", "Dashed: chosen by the reader.", "The likeliest words at place 3:"} < set(words)
     assert words.count("map") == 2 * 4  # each picture is drawn twice, and the second has no maps
-    assert all(right <= 660 for _, right in drawn)
+    assert all(right <= 660 for _, right, _ in drawn)
     assert page.errors == []
-
-
-# Keeps what is drawn: its words or "map", and where it ends at the right.
-DRAWN = """() => {
-  const { fillText, drawImage } = CanvasRenderingContext2D.prototype;
-  window.drawn = [];
-  Object.assign(CanvasRenderingContext2D.prototype, {
-    fillText(text, x, ...rest) {
-      if (!this.canvas.isConnected) window.drawn.push([text, x + this.measureText(text).width]);
-      fillText.call(this, text, x, ...rest);
-    },
-    drawImage(image, x, y, width, ...rest) {
-      if (image.isConnected) window.drawn.push(["map", x + width]);
-      drawImage.call(this, image, x, y, width, ...rest);
-    },
-  });
-}"""

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from explorer_pages import assert_follows_the_page, write_pages
+from choosing import weekly
 from live_translators import INTACT, LIMIT, OTHER, TEXT, Live, encode, make, probability, run, tell
 from playwright.sync_api import expect
-from serving import serving
 from visits import run_axe
 
 from attention_course.checkpoints import load_character_model
@@ -14,7 +13,7 @@ from attention_course.explore import explore_model
 from attention_course.tasks.translation import VOCABULARY
 
 
-@pytest.mark.parametrize("from_folder", [False, True])
+@pytest.mark.parametrize("from_folder", [False, weekly(True)])
 def test_what_is_shown_is_pytorchs(open_translator, model, from_folder):
     """Greedy words, logits and weights, from the worker on a server and from the page itself in a folder."""
     page, live = open_translator(from_folder=from_folder)
@@ -33,19 +32,6 @@ def test_what_is_shown_is_pytorchs(open_translator, model, from_folder):
     assert len(page.workers) == (0 if from_folder else 1)
     assert page.errors == []
     assert all(url.startswith(("file:", "http://127.0.0.1", "data:")) for url in page.requests)
-
-
-def test_where_workers_are_forbidden_the_page_computes(browser, model, tmp_path):
-    """A stricter policy than ours costs the worker, and nothing else."""
-    write_pages(tmp_path, [make(model)])
-    with serving(tmp_path, "default-src 'self'; worker-src 'none'") as origin:
-        page = browser.new_page()
-        page.goto(f"{origin}/light.html")
-        page.mouse.move(1, 1)
-        live = Live(page)
-        assert live.state["written"] == model.generate(torch.tensor([encode(TEXT)]), LIMIT)[0].tolist()
-        assert not page.workers
-        page.close()
 
 
 def test_unknown_words_and_long_sentences_are_said(open_translator):
@@ -95,8 +81,8 @@ def test_faults_are_short_and_can_be_seen(open_translator):
 
 def test_what_is_said(open_translator):
     """Nothing unasked; a fault alone, and once; then only what has changed."""
-    page, live = open_translator()
-    page.wait_for_timeout(1000)
+    page, live = open_translator(clock=True)
+    page.clock.run_for(1000)
     assert live.said.inner_text() == ""
     written = " ".join(VOCABULARY[symbol] for symbol in live.state["written"])
     live.text.fill("zebra")
@@ -200,24 +186,6 @@ def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_translator, model
             hook.remove()
     page.get_by_role("button", name="As it was trained").click()
     live.wait_for(changes=INTACT)
-
-
-def test_weights_are_loaded_when_the_reader_comes(show, model):
-    """Once, from a file under a megabyte; without JavaScript, the first state is shown."""
-    explorer = make(model)
-    page = show(explorer)
-    Live(page)
-    assert [url.rsplit("/", 2)[-2] for url in page.requests].count("models") == 1
-    assert page.locator(".course-explorer-first").count() == 0
-    page = show(explorer, java_script_enabled=False)
-    assert "is translated as" in page.locator(".course-explorer-first").inner_text()
-    assert page.locator(".course-explorer-first svg").is_visible()
-
-
-def test_maps_follow_the_page(open_translator):
-    live = open_translator(width="desktop")[1]
-    live.wait_for(writing=False)
-    assert_follows_the_page(live)
 
 
 def test_accessible_and_within_the_page(open_translator, scheme, width):

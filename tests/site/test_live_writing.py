@@ -1,6 +1,7 @@
 """How the live model writes: greedily, by chance, on and on, and until it is stopped."""
 
 import pytest
+from explorer_pages import keep_seen, kept, pass_frames
 from live_models import LIMIT, TEXT, encode, until
 
 
@@ -39,16 +40,31 @@ def test_what_is_drawn_can_be_repeated(open_model):
     assert seen[0] == seen[2] != seen[1]
 
 
+# Acts as soon as the model has written so many characters.
+ONCE_WRITTEN = """() => {
+  window.onceWritten = (count, act) => {
+    const view = document.querySelector(".course-live");
+    const observer = new MutationObserver(() => {
+      if (!view.explorer.state.writing || view.explorer.state.written < count) return;
+      observer.disconnect();
+      setTimeout(act); // when all of the character is shown
+    });
+    observer.observe(view, { subtree: true, childList: true, characterData: true });
+  };
+}"""
+
+
 def test_writing_stops(open_model):
     """By the button that began it, which keeps its place and the focus; and by the choice of a character."""
-    page, live = open_model(width="phone")
-    live.text.fill("a\n\t"[:2])
+    page, live = open_model(width="phone", clock=True)
+    live.text.fill("a\n")
     live.wait_for(text="a\n")
     names = page.locator(".course-live-tokens button").evaluate_all("all => all.map((one) => one.ariaLabel)")
     assert names[1].startswith("new line, character 2,")
     said = page.locator(".course-live-said")
-    page.wait_for_timeout(900)
+    page.clock.run_for(900)
     before = said.inner_text()
+    page.evaluate(ONCE_WRITTEN)
     page.evaluate(
         """() => {
           window.heard = [];
@@ -60,11 +76,11 @@ def test_writing_stops(open_model):
           const top = () => button.getBoundingClientRect().top;
           const at = top();
           button.click();
-          setTimeout(() => {
+          onceWritten(2, () => {
             window.moved = Math.abs(top() - at);
             window.named = button.textContent;
             button.click();
-          }, 250);
+          });
         }"""
     )
     until(page, "window.named !== undefined")
@@ -73,15 +89,14 @@ def test_writing_stops(open_model):
     assert page.evaluate("[window.named, document.activeElement.textContent]") == ["Stop", "Let it write"]
     assert page.evaluate("window.moved") < 1
     assert set(page.evaluate("window.heard")) <= {""}  # no count for every character
-    page.wait_for_timeout(1000)
+    page.clock.run_for(1000)
     assert said.inner_text() != before and said.inner_text().startswith("It wrote “")
     undo = page.get_by_role("button", name="Undo")
     undo.press("Enter")
     live.wait_for(written=0, text="a\n")
     assert undo.is_disabled() and undo.evaluate("one => one === document.activeElement")
     page.get_by_role("button", name="Let it write").click()
-    page.evaluate("setTimeout(() => document.querySelector('.course-live-tokens button').click(), 150)")
-    page.wait_for_timeout(600)
+    page.evaluate("onceWritten(2, () => document.querySelector('.course-live-tokens button').click())")
     assert 0 < live.wait_for(writing=False, selected=0)["written"] < LIMIT - 2
     live.text.fill("\n" * (LIMIT - 9))
     live.wait_for(text="\n" * (LIMIT - 9))
@@ -165,6 +180,7 @@ def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
     press = "[...document.querySelectorAll('button')].find((one) => one.textContent === '{}').click();"
     page.evaluate(press.format("Undo") * 3)
     assert live.wait_for(written=0)["text"] == live.text.input_value() == TEXT
+    keep_seen(page, "document.querySelector('.course-live').explorer.state.text")
     page.evaluate(
         f"""() => {{
           const area = document.querySelector(".course-live textarea");
@@ -173,8 +189,11 @@ def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
           {press.format("One character")}
         }}"""
     )
-    page.wait_for_timeout(300)
-    assert live.text.input_value() == "é" and live.state["text"] == TEXT
+    pass_frames(page)
+    assert live.text.input_value() == "é"
+    live.text.fill("read after all that was asked before")
+    live.wait_for(text="read after all that was asked before")
+    assert kept(page) == [TEXT, "read after all that was asked before"]
 
 
 def test_every_press_writes_a_character(open_model):

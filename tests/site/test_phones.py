@@ -1,14 +1,12 @@
-"""On a phone as on a desktop, nothing that is meant to be read lies off the screen of a page."""
+"""On a phone: what is measured there of every page, and what stands the letters twice as large."""
 
 import re
 
 import nbformat
 import pytest
-from lessons import IN_ORDER
-from visits import OFF_SCREEN, ROOT, SITE, modes_of
+from visits import AS_OPENED, HEIGHTS, OFF_SCREEN, ROOT, WIDTHS
 
-PAGES = sorted(f"chapters/{path.name}" for path in SITE.glob("chapters/*.html")) or ["no site"]
-LESSONS = sorted(f"chapters/{name}.html" for name in IN_ORDER)
+PHONE = {"width": WIDTHS["phone"], "height": HEIGHTS["phone"]}
 PAGE = """<!doctype html><html lang="en"><title>Made up</title>
 <style>body {{ margin: 0; font-size: 16px }} article {{ width: 358px }} pre {{ overflow: auto }}</style>
 <article>{body}</article></html>"""
@@ -29,7 +27,7 @@ FINE = "<p>words</p><pre>short</pre><table><tr><td>1</td></tr></table><svg width
 
 @pytest.mark.parametrize("body", WIDE.values(), ids=WIDE)
 def test_what_is_too_wide_is_noticed(browser, body):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page = browser.new_page(viewport=PHONE)
     page.set_content(PAGE.format(body=FINE))
     assert page.evaluate(OFF_SCREEN) == {"wide": [], "small": [], "unreadable": []}
     page.set_content(PAGE.format(body=FINE + body))
@@ -46,22 +44,20 @@ def test_what_is_too_small_is_noticed(browser):
     page.close()
 
 
-MODES = [pytest.param(lesson, mode, id="-".join((lesson, *mode))) for lesson in LESSONS for mode in modes_of(lesson)]
+OPENED = """<!doctype html><meta name="viewport" content="width=device-width"><body style="margin: 0">
+<article class="bd-article"><details><summary style="height: 400px">Code</summary><p>{long}</p></details>
+<div class="cell_output"><svg height="20"></svg><svg style="display: block" height="444"></svg></div>
+<h2>Exercises</h2></article>"""
 
 
-@pytest.mark.parametrize(("lesson", "mode"), MODES)
-def test_nothing_lies_off_the_screen(visit, lesson, mode):
-    """A formula named here is too long for a phone at 12 px: write it in `aligned` lines."""
-    assert visit(lesson, *mode).off_screen == {"wide": [], "small": [], "unreadable": []}
-
-
-@pytest.mark.parametrize("lesson", PAGES)
-def test_code_and_printed_results_wrap(visit, lesson):
-    """On every page, and a wrapped line of code goes on further in than it started."""
-    seen = visit(lesson, "dark", "phone")
-    assert seen.wide_code == 0
-    assert seen.wrapped, "no line of this page is long enough to wrap"
-    assert all(abs(off) <= 1 and (spaces > 16 or column > spaces * 7) for spaces, off, column in seen.wrapped)
+def test_places_are_measured_as_the_page_opens(browser):
+    page = browser.new_page(viewport=PHONE)
+    page.set_content(OPENED.format(long="long " * 5000))
+    measured = page.evaluate(AS_OPENED)
+    assert 844 < measured["picture"] < measured["exercises"] < 930
+    page.set_content("<article class='bd-article'>No picture.</article>")
+    assert page.evaluate(AS_OPENED) == {"exercises": None, "picture": None}
+    page.close()
 
 
 def test_the_copy_button_copies_the_code_as_it_is(browser, origin):
@@ -69,7 +65,7 @@ def test_the_copy_button_copies_the_code_as_it_is(browser, origin):
     notebook = nbformat.read(ROOT / "chapters" / "masking.ipynb", as_version=4)
     # The first line of a folded cell is the fold's label on the site.
     sources = [re.sub(r"^# @title .*\n", "", cell.source) for cell in notebook.cells if cell.cell_type == "code"]
-    context = browser.new_context(viewport={"width": 390, "height": 844}, permissions=["clipboard-read"])
+    context = browser.new_context(viewport=PHONE, permissions=["clipboard-read"])
     page = context.new_page()
     page.goto(f"{origin}/chapters/masking.html")
     page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")

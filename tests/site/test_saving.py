@@ -1,7 +1,5 @@
 """Explorers saved as files: each works from a folder with the network off, and the picture it starts with is an SVG."""
 
-import time
-
 import matplotlib
 
 matplotlib.use("Agg")
@@ -11,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted, watch
+from live_models import until
 
 from attention_course import checkpoints
 from attention_course.diagrams import Diagram
@@ -66,14 +65,6 @@ def opened(browser, tmp_path):
     context.close()
 
 
-def wait_for(page, expression: str) -> None:
-    """Until an expression is true in the page, asked from outside: the page's own policy allows no polling by eval."""
-    end = time.monotonic() + 10
-    while not page.evaluate(expression):
-        assert time.monotonic() < end, f"never {expression}"
-        page.wait_for_timeout(20)
-
-
 def shown(mounted: Mounted) -> str:
     """What the view says and draws."""
     return mounted.view.evaluate(
@@ -89,9 +80,9 @@ def test_a_saved_explorer_works_from_a_folder_without_a_network(opened, kind):
     mounted = Mounted(page)
     mounted.view.wait_for()
     if kind == "model":
-        wait_for(page, LIVE)
+        until(page, LIVE)
         page.locator(".course-live textarea").fill("class Point:")
-        wait_for(page, "document.querySelector('.course-live').explorer.sight.symbols.length === 12")
+        until(page, "document.querySelector('.course-live').explorer.sight.symbols.length === 12")
     else:
         before = shown(mounted)
         page.locator("input[type=range]").first.press("End")
@@ -111,27 +102,12 @@ def test_a_saved_page_is_as_dark_as_the_readers_system(opened):
 
     light, white = mounted.pixels(), ground()
     page.emulate_media(color_scheme="dark")
-    wait_for(page, "document.documentElement.dataset.theme === 'dark'")
+    until(page, "document.documentElement.dataset.theme === 'dark'")
     assert (white, ground()) == ("rgb(255, 255, 255)", "rgb(20, 24, 28)")
     assert mounted.pixels() != light
     page.emulate_media(media="print", color_scheme="dark")
-    wait_for(page, "document.documentElement.dataset.theme === 'light'")
+    until(page, "document.documentElement.dataset.theme === 'light'")
     assert (mounted.pixels(), ground()) == (light, white)
-
-
-def test_the_live_model_in_a_file_is_the_model(opened):
-    """Its logits on what it starts with are PyTorch's."""
-    model, vocabulary = checkpoints.load_character_model()
-    page = opened(MAKE["model"]())
-    wait_for(page, LIVE)
-    logits = page.evaluate("Array.from(document.querySelector('.course-live').explorer.sight.lenses.at(-1))")
-    symbols = torch.tensor([[vocabulary.index(character) for character in "The for "]])
-    expected = model.double()(symbols)[0].detach().flatten()
-    np.testing.assert_allclose(logits, expected, rtol=0, atol=1e-4 * expected.abs().max().item())
-
-
-def test_the_weights_in_a_file_are_those_of_the_explorer(opened):
-    np.testing.assert_allclose(Mounted(opened(MAKE["attention"]())).weights, SCORES.double().softmax(-1), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", MAKE)

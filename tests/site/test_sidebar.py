@@ -13,7 +13,8 @@ CHAPTERS = {name for name in page_names() if name.startswith("chapters/")}
 def sidebar(page_name: str) -> set[str]:
     """The pages of the tree in the sidebar of a page, this one among them."""
     here = SITE / page_name
-    links = BeautifulSoup(here.read_text(encoding="utf8"), "html.parser").select(".bd-links a")
+    _, _, after = here.read_text(encoding="utf8").partition('<nav class="bd-links')
+    links = BeautifulSoup(after.partition("</nav>")[0], "html.parser").select("a[href]")
     addresses = (here.name if link["href"] == "#" else link["href"] for link in links)
     return {normpath(here.parent / address).removeprefix(f"{SITE}/") for address in addresses}
 

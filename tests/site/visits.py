@@ -1,7 +1,6 @@
 """A page of the built site as a browser saw it: errors, requests, what axe says of it, and measurements."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -11,21 +10,24 @@ from zlib import crc32
 import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
+from choosing import weekly
+from lessons import IN_ORDER
 from playwright.sync_api import Page
-from third import third_of
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "_build" / "html"
 
+LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
 MOVED = yaml.safe_load((ROOT / "_moved.yml").read_text())
 
 SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 1280, "phone": 390}
 HEIGHTS = {"desktop": 900, "phone": 844}
 
-# Each scheme and each width once: a page is looked at in these two modes, or in one of them.
+# Each scheme and each width once: every page of the course is looked at in these two modes.
 ON_A_PHONE = ("dark", "phone")
-TWO_MODES = [("light", "desktop"), ON_A_PHONE]
+ON_A_DESKTOP = ("light", "desktop")
+TWO_MODES = [ON_A_DESKTOP, ON_A_PHONE]
 # And these in all four. They stand for the others, which are made by the same templates, styles and scripts.
 IN_ALL_MODES = {
     "intro.html",
@@ -36,6 +38,11 @@ IN_ALL_MODES = {
     "chapters/self_attention.html",
     "api/efficient.performer.html",
 }
+# Of the pages of the reference, which are made alike, those that are looked at on each change: a package and a module,
+# with much code and little, with formulas and without.
+OF_THE_REFERENCE = {"api/efficient.html", "api/efficient.performer.html", "api/masks.html", "api/explore.html"}
+# The page that is looked at in all four modes on each change: the one with the most kinds of things on it.
+ALWAYS_IN_ALL_MODES = "chapters/self_attention.html"
 
 SCRIPT = re.compile(r'<script[^>]*\ssrc="([^"]+)"')
 VIEW = re.compile(r'\sdata-view="([^"]+)"')
@@ -73,9 +80,7 @@ def modes_of(page_name: str) -> list[tuple[str, str]]:
     """The schemes and widths in which a page is looked at: of the reference, every other page in the other mode."""
     if page_name in IN_ALL_MODES:
         return list(product(SCHEMES, WIDTHS))
-    if is_one_of_many(page_name):
-        return [TWO_MODES[crc32(page_name.encode()) % 2]]
-    return [ON_A_PHONE] if page_name in seen_on_a_phone_alone() else TWO_MODES
+    return [TWO_MODES[crc32(page_name.encode()) % 2]] if is_one_of_many(page_name) else TWO_MODES
 
 
 def is_one_of_many(page_name: str) -> bool:
@@ -83,63 +88,46 @@ def is_one_of_many(page_name: str) -> bool:
     return page_name.startswith("api/") and page_name not in IN_ALL_MODES
 
 
-def visited_pages() -> list[str]:
-    """The pages that are looked at: of those of the reference that are made alike, a third."""
-    many = [name for name in page_names() if is_one_of_many(name)]
-    left_out = set(many) - set(third_of(many))
-    return [name for name in page_names() if name not in left_out]
+def is_for_the_week(page_name: str, mode: tuple[str, str]) -> bool:
+    """Whether a page is looked at in a mode in `make test ALL=1` alone.
+
+    On each change every page of the course is seen on a phone, and one of each kind on a desktop.
+    """
+    if page_name == ALWAYS_IN_ALL_MODES:
+        return False
+    if page_name.startswith("api/"):
+        return page_name not in OF_THE_REFERENCE or mode != modes_of(page_name)[-1]
+    return mode != ON_A_PHONE and not (mode == ON_A_DESKTOP and page_name in one_of_each_kind())
+
+
+def visits() -> list:
+    """Every page in its modes, as parameters of a test."""
+    looked_at = [(name, *mode) for name in page_names() for mode in modes_of(name)]
+    return [weekly(visit) if is_for_the_week(visit[0], visit[1:]) else visit for visit in looked_at]
 
 
 @cache
+def scripts_and_views() -> dict[str, frozenset[str]]:
+    """What each page loads and holds, but for those of the reference."""
+    names = [name for name in page_names() if not is_one_of_many(name)]
+    texts = {name: (SITE / name).read_text(encoding="utf8") if name != "no site" else "" for name in names}
+    scripts = {name: {Path(urlsplit(found).path).name for found in SCRIPT.findall(texts[name])} for name in names}
+    return {name: frozenset(scripts[name]) | {f"view {view}" for view in VIEW.findall(texts[name])} for name in names}
+
+
 def one_of_each_kind() -> list[str]:
     """Of all pages that load the same scripts and hold the same views, the first."""
-    kinds = {}
-    for name in filter(lambda name: not is_one_of_many(name), page_names()):
-        text = (SITE / name).read_text(encoding="utf8") if name != "no site" else ""
-        scripts = {Path(urlsplit(address).path).name for address in SCRIPT.findall(text)}
-        kinds.setdefault((*sorted(scripts), *sorted(set(VIEW.findall(text)))), name)
-    return list(kinds.values())
+    return list({kind: name for name, kind in reversed(scripts_and_views().items())}.values())
 
 
-def seen_on_a_phone_alone() -> set[str]:
-    """Of the pages that stand for no others, those that are not in the third that is seen on a desktop too."""
-    standing = {*IN_ALL_MODES, *one_of_each_kind()}
-    others = [name for name in page_names() if name not in standing and not is_one_of_many(name)]
-    return set(others) - set(third_of(others))
-
-
-@dataclass
-class Visit:
-    """What a browser saw on one page.
-
-    Attributes:
-        requests: The addresses of all that it loaded, its folds open.
-        asked_for: The addresses of what it loaded before anything was opened.
-        as_opened: Where the exercises begin and the first picture ends, in pixels, before anything is opened.
-        off_screen: What is meant to be read and cannot be, by kind.
-        wide_code: How many boxes of code or of printed results scroll sideways.
-        wrapped: For each line of code that wraps: its spaces, and where its second row starts.
-        diagram_faults: What cannot be read of the diagrams, in any state of their explorers.
-    """
-
-    errors: list[str]
-    requests: list[str]
-    asked_for: list[str]
-    violations: list[str]
-    as_opened: dict[str, float | None]
-    off_screen: dict[str, list[str]]
-    wide_code: int
-    wrapped: list[tuple[int, float, float]]
-    diagram_faults: list[str]
-    overflow: list[str]
-    background: float
-    squashed: list[str]
-    figures: list[tuple[float, float]]
-    formulas: int
-    unrendered_formulas: list[str]
-    fonts: list[str]
-    explorers: int
-    mounted_explorers: int
+@cache
+def with_everything() -> list[str]:
+    """A few pages that together load every script and hold every view: always the one with the most that is new."""
+    pages, left, chosen = scripts_and_views(), frozenset().union(*scripts_and_views().values()), []
+    while left:
+        chosen.append(max(pages, key=lambda name: len(pages[name] & left)))
+        left -= pages[chosen[-1]]
+    return chosen
 
 
 def describe_violations(results: dict) -> list[str]:

@@ -1,16 +1,23 @@
-"""Explorers in a running JupyterLab, with today's ipywidgets and with those of Colab."""
+"""Explorers in a running JupyterLab: with today's ipywidgets on each change, with those of Colab every week.
+
+What a view does of itself is tried in tests/site, in Chromium; here, that the host's controls move it, and it them.
+"""
+
+import sys
+from pathlib import Path
 
 import lab
+import numpy as np
 import pytest
 import torch
+from nbformat.v4 import new_code_cell
+from playwright.sync_api import expect
 
-from attention_course.checkpoints import load_character_model
-from attention_course.encoder_decoder import EncoderDecoder
+sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
+from explorer_samples import pytorch_weights  # noqa: E402
 
-TOLERANCE = 1e-6
-LOWEST, HIGHEST = 0.05, 10.0
-WINDOW = 2
-ENDS = {"Home": LOWEST, "End": HIGHEST}
+from attention_course.encoder_decoder import EncoderDecoder  # noqa: E402
+
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "a&b", '"', "\u2028", "plain"]
 
 generator = torch.Generator().manual_seed(0)
@@ -50,15 +57,17 @@ words = [".", *"abcdefghi"]
 explore_model(EncoderDecoder(len(words), 16, 2, 2), words, "a b.", alt="translator", limit=9)""",
 ]
 N_EXPLORERS = len(CELLS) - 1
+FOLDED = {"tags": ["hide-input"], "jupyter": {"source_hidden": True}, "cellView": "form"}
 
 
-@pytest.fixture(scope="module", params=lab.HOSTS)
+@pytest.fixture(scope="module", params=lab.FRONT_ENDS)
 def page(request, browser, tmp_path_factory):
     """The notebook after all its cells ran, in one host; what went wrong in `page.alarms`."""
     host = lab.HOSTS[request.param]
     folder = tmp_path_factory.mktemp("lab")
     assert host.lab.exists(), f"there is no {host.lab.name}: run `make install` first"
-    lab.write_notebook(folder, CELLS)
+    folded = new_code_cell("# @title Draw one layer\nprint('drawn')", metadata=FOLDED)
+    lab.write_notebook(folder, [*map(new_code_cell, CELLS), folded])
     with lab.running_lab(folder, host) as address:
         # High enough for the whole notebook: JupyterLab takes apart the cells that are out of sight.
         page = browser.new_page(viewport={"width": 1280, "height": 6000}, reduced_motion="no-preference")
@@ -74,63 +83,24 @@ def explorer(page):
     return lambda alt: lab.LiveExplorer(page, alt)
 
 
-def allowed(mask, n_queries, n_keys, length):
-    """Where a query may attend to a key."""
-    key = torch.arange(n_keys)
-    distance = torch.arange(n_keys - n_queries, n_keys)[:, None] - key
-    rules = {
-        "none": torch.full_like(distance, True, dtype=torch.bool),
-        "causal": distance >= 0,
-        "padding": (key < length).expand_as(distance),
-        "sliding window": distance.abs() <= WINDOW,
-    }
-    return rules[mask]
-
-
-def expected(scores, state, length=0):
-    """PyTorch's weights of the heads on show; zeros where a query may attend to nothing."""
-    heads = slice(None) if state["head"] == "all" else slice(state["head"] - 1, state["head"])
-    mask = allowed(state["mask"], *scores.shape[1:], length)
-    masked = (scores[heads] / state["temperature"]).masked_fill(~mask, -torch.inf)
-    return masked.softmax(-1).nan_to_num(0.0)
-
-
 def assert_right(explorer, scores, state, length=0):
-    shown = torch.tensor(explorer.weights(), dtype=torch.float64)
-    torch.testing.assert_close(shown, expected(scores, state, length), rtol=0, atol=TOLERANCE)
+    """What is shown is PyTorch's weights of the heads on show; zeros where a query may attend to nothing."""
+    heads = slice(None) if state["head"] == "all" else slice(state["head"] - 1, state["head"])
+    expected = pytorch_weights(scores[heads], state["temperature"], state["mask"], length)
+    np.testing.assert_allclose(explorer.weights(), expected, rtol=0, atol=1e-6)
 
 
-def slide_to(explorer, key):
-    """The state once the temperature has arrived at an end."""
-    explorer.slide("temperature", key)
-    return explorer.wait_for(temperature=pytest.approx(ENDS[key], rel=1e-3))
-
-
-@pytest.mark.parametrize("mask", ["none", "causal", "padding", "sliding window"])
 @pytest.mark.parametrize(("alt", "scores", "length"), [("square", SQUARE, 4), ("tall", TALL, 0)])
-def test_the_weights_are_pytorchs_at_both_ends(explorer, alt, scores, length, mask):
+def test_the_weights_are_pytorchs_under_every_mask_and_at_both_ends(explorer, alt, scores, length):
     shown = explorer(alt)
-    shown.choose("mask", mask)
-    shown.wait_for(mask=mask)
-    for key in ENDS:
-        assert_right(shown, scores, slide_to(shown, key), length)
-
-
-def test_a_temperature_between_the_ends(explorer):
-    shown = explorer("square")
-    slide_to(shown, "End")
-    shown.slide("temperature", "ArrowLeft")
-    shown.slide("temperature", "PageDown")
-    state = shown.wait_for()
-    assert LOWEST < state["temperature"] < HIGHEST
-    assert_right(shown, SQUARE, state, length=4)
-
-
-def test_each_head_alone_and_all_together(explorer):
-    shown = explorer("square")
-    for option, head in {"head 1": 1, "head 3": 3, "all, side by side": "all"}.items():
+    for mask in ("none", "causal", "padding", "sliding window"):
+        shown.choose("mask", mask)
+        for key, end in {"Home": 0.05, "End": 10.0}.items():
+            shown.slide("temperature", key)
+            assert_right(shown, scores, shown.wait_for(mask=mask, temperature=pytest.approx(end, rel=1e-3)), length)
+    for option, head in {"head 1": 1, "all, side by side": "all"}.items():
         shown.choose("head", option)
-        assert_right(shown, SQUARE, shown.wait_for(head=head), length=4)
+        assert_right(shown, scores, shown.wait_for(head=head), length)
 
 
 def test_layers_and_heads_of_given_weights(explorer):
@@ -153,15 +123,6 @@ def test_gold_comes_and_goes(explorer):
         shown.tick("show gold")
         shown.wait_for(gold=gold)
         assert framed.count() == gold
-
-
-def test_a_focused_token_shows_its_row_as_text(explorer):
-    shown = explorer("tall")
-    shown.choose("mask", "none")
-    shown.view.get_by_role("button", name="e", exact=True).focus()
-    assert shown.wait_for(mask="none")["query"] == 4
-    row = shown.view.locator(".course-explorer-row b").all_inner_texts()
-    assert row == [f"{weight:.3f}" for weight in shown.weights()[0][4]]
 
 
 def test_tokens_are_text(explorer, page):
@@ -204,16 +165,6 @@ def test_frames_play_to_their_end(explorer):
     assert shown.control("hslider", "size").locator(".widget-readout").inner_text() == state["size"]
 
 
-def test_frames_pause(explorer):
-    """Both clicks at one stroke: a busy machine may need longer for a click than a picture stands."""
-    shown = explorer("frames")
-    shown.slide("size", "Home")
-    shown.wait_for(size="1")
-    shown.view.locator("button").evaluate("(button) => { button.click(); button.click(); }")
-    shown.page.wait_for_timeout(1_500)  # two pictures' time
-    shown.wait_for(size="2")
-
-
 def test_steps_go_on_by_button_and_by_slider(explorer):
     shown = explorer("steps")
     caption = shown.view.locator(".course-explorer-caption")
@@ -227,22 +178,17 @@ def test_steps_go_on_by_button_and_by_slider(explorer):
 
 
 def test_the_live_model_runs_in_a_notebook(explorer):
-    """Its weights are PyTorch's: there is no worker here, and the page computes."""
+    """There is no worker here: the page computes, what `tests/site` compares with PyTorch."""
     shown = explorer("model")
     shown.view.scroll_into_view_if_needed()
     shown.view.locator(".course-live-cost:not(:empty)").wait_for()
     shown.view.locator("textarea").fill("class Point:")
     shown.wait_for(text="class Point:", selected=11)
-    model, vocabulary = load_character_model()
-    symbols = torch.tensor([[vocabulary.index(character) for character in "class Point:"]])
-    _, weights = model.double()(symbols, need_weights=True)
-    torch.testing.assert_close(
-        torch.tensor(shown.weights(), dtype=torch.float64), weights[-1][0].detach(), rtol=0, atol=1e-4
-    )
+    np.testing.assert_allclose(np.sum(shown.weights(), -1), 1, atol=1e-6)
 
 
 def test_the_live_translator_runs_in_a_notebook(explorer):
-    """What it writes has PyTorch's weights."""
+    """It writes what PyTorch's model writes."""
     shown = explorer("translator")
     shown.view.scroll_into_view_if_needed()
     shown.view.locator(".course-live-cost:not(:empty)").wait_for()
@@ -250,11 +196,17 @@ def test_the_live_translator_runs_in_a_notebook(explorer):
     state = shown.wait_for(source=[3, 4, 5, 6, 0], writing=False)
     torch.manual_seed(0)
     model = EncoderDecoder(10, 16, 2, 2).half().double()
-    with torch.no_grad():
-        source, written = torch.tensor([state["source"]]), torch.tensor([state["written"]])
-        logits, weights = model(source, written, need_weights=True)
-    assert logits.argmax(-1).tolist() == written.tolist()
-    torch.testing.assert_close(torch.tensor(shown.weights(), dtype=torch.float64), weights[-1][0], rtol=0, atol=1e-4)
+    assert model.generate(torch.tensor([state["source"]]), 9)[0].tolist()[: len(state["written"])] == state["written"]
+
+
+def test_a_folded_cell_hides_its_code_and_shows_its_output(page):
+    """Until it is unfolded. Colab's own front end runs nowhere else: for its mark see tests/notebooks/test_folds.py."""
+    opened, folded = page.locator(".jp-Notebook .jp-CodeCell").first, page.locator(".jp-Notebook .jp-CodeCell").last
+    expect(folded.locator(".jp-OutputArea-output").get_by_text("drawn")).to_be_visible()
+    expect(opened.locator(".jp-InputArea-editor")).to_be_visible()
+    expect(folded.locator(".jp-InputArea-editor")).not_to_be_visible()
+    folded.locator(".jp-InputPlaceholder, .jp-Placeholder-content").first.click()
+    expect(folded.locator(".jp-InputArea-editor")).to_be_visible()
 
 
 def test_nothing_went_wrong_unseen(page):
