@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
-from notebooks import WORKERS, Run, timeout
+from notebooks import WORKERS, Run, code_cells, timeout
 
 PLUGINS = ["nbval.plugin", "xdist.plugin", "xdist.looponfail", "recording"]
 
@@ -32,6 +32,11 @@ class Keeper:
             return report.outcome, "", ""
         return None
 
+    def pytest_handlecrashitem(self, sched):
+        """Where a worker died, leave out the pages that it had done: pytest-xdist 3.8 waits for them for ever."""
+        for page in [page for page, cells in sched.workqueue.items() if all(cells.values())]:
+            del sched.workqueue[page]
+
     def pytest_keyboard_interrupt(self):
         """End at once, wherever it is: kernels end with the process that started them."""
         os._exit(130)
@@ -43,6 +48,9 @@ def run_by_nbval(notebooks, keep):
     with TemporaryDirectory(prefix="notebooks-") as folder:
         files = {}
         for name, notebook in notebooks.items():
+            if not code_cells(notebook):  # pytest has nothing to report of it
+                keep(Run(name, notebook, {}, False))
+                continue
             file = Path(folder, name, f"{Path(name).name}.ipynb")
             file.parent.mkdir(parents=True)
             nbformat.write(notebook, file)
@@ -53,4 +61,5 @@ def run_by_nbval(notebooks, keep):
         nobodys = [f"--rootdir={folder}", "-c", os.devnull]  # the settings of no project
         plugins = [part for plugin in PLUGINS for part in ("-p", plugin)]
         paths = [str(Path(folder, file)) for file in files]
-        return pytest.main([*plugins, *options, *order, *plain, *nobodys, *paths], plugins=[Keeper(keep, files)])
+        command = [*plugins, *options, *order, *plain, *nobodys, *paths]
+        return pytest.main(command, plugins=[Keeper(keep, files)]) if files else 0

@@ -29,11 +29,12 @@ def find(name):
 
 def make_book(page):
     """The folder of a book of that page: links to the course's own files."""
+    CACHE.mkdir(parents=True, exist_ok=True)
     for linked in [*OF_EVERY_BOOK, f"{page}.ipynb" if path(page).exists() else f"{page}.md", str(CACHE)]:
         link = PREVIEW / linked
         link.parent.mkdir(parents=True, exist_ok=True)
-        if not link.exists():
-            link.symlink_to(Path(linked).absolute())
+        link.unlink(missing_ok=True)  # it may lead to where the course stood before
+        link.symlink_to(Path(linked).absolute())
     (PREVIEW / "_toc.yml").write_text(f"format: jb-book\nroot: {page}\n")
     return PREVIEW
 

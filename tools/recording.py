@@ -66,6 +66,8 @@ class RecordingKernel(RunningKernel):
 
     def get_message(self, stream, timeout=None):
         """The next message; `queue.Empty` after the timeout, and `DeadKernelError` where none can come."""
+        if stream == "shell":  # nbval gives a kernel ten seconds to say that it is there
+            timeout = max(timeout or 0, PATIENCE)
         end = time.monotonic() + (math.inf if timeout is None else timeout)
         while True:
             if stream == "iopub" and self.said:
@@ -139,8 +141,9 @@ def pytest_runtest_setup(item):
         page.begin(place)
     if page.failed:
         pytest.skip("an earlier cell failed")
-    if "skip-execution" in page.nb.cells[place].metadata.get("tags", []):
-        pytest.skip("its tag says so")
+    cell = page.nb.cells[place]
+    if not cell.source.strip() or "skip-execution" in cell.metadata.get("tags", []):
+        pytest.skip("nothing to run")
 
 
 def pytest_runtest_call(item):

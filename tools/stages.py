@@ -1,6 +1,6 @@
 """What `make test` does after the installation: one stage behind another, and at the end how long each took.
 
-A stage that has no place in BUDGETS is a mistake. Budgets are minutes at the reference speed, and nothing fails for time.
+A stage that has no place in BUDGETS is a mistake. Budgets are minutes at the reference speed; nothing fails for time.
 """
 
 import os

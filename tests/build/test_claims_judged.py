@@ -1,76 +1,111 @@
-"""Claims that do not hold when the site is made are tried with other seeds."""
+"""Claims that do not hold when the site is made are tried with other seeds; for the record, all are tried ten times."""
 
 import json
+import sys
+from types import SimpleNamespace
 
+import judge
+import odds
 import pytest
-from tiny_book import write_chapter
+from notebooks import read
+from tiny_book import SEEDED, claim, pretend, write_chapter
 
-# As the course's own, without its package.
-SEEDED = """\
-def setup(seed=0):
-    return seed
-
-def claim(sentence, condition):
-    print(f"✓ {sentence}" if condition else f"✗ not so in this run: {sentence}")
-
-course = setup()"""
+SHOWS = "print(open('attention_course/other.py').read().split('#')[0].strip())"
 
 
-def claim(sentence, condition):
-    """The code of a claim."""
-    return f"claim({sentence!r}, {condition})"
+@pytest.fixture
+def ask(course, monkeypatch, capsys):
+    """Run `make odds` for a chapter: how many runs it began at each step, its record, and what it printed."""
+
+    def ask():
+        odds.main()
+        output = capsys.readouterr().out
+        begun = [int(line.split()[1]) for line in output.splitlines() if line.startswith("== ")]
+        return begun, json.loads(odds.RECORD.read_text())["pages"].get("chapters/two"), output
+
+    monkeypatch.setattr(odds, "run", pretend)
+    monkeypatch.setattr(odds, "need_x86", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["odds.py", "chapters/two"])
+    measure = SimpleNamespace(describe_machine=lambda: "a machine")  # without PyTorch, which takes its time
+    monkeypatch.setitem(sys.modules, "attention_course.measure", measure)
+    return ask
 
 
-def test_the_odds_of_claims_are_recorded_and_shown(book):
-    two_threads = "__import__('os').environ['OMP_NUM_THREADS'] == '2'"
+def test_the_odds_of_claims_are_recorded_and_told(course, ask):
+    two_threads = "environment.get('OMP_NUM_THREADS') == '2'"
     claims = [claim("never at 2", "course != 2"), claim("always, to 0.1", "True"), f"assert not ({two_threads})"]
-    write_chapter(book.folder, "two", *claims, claim("on one thread", "True"), extra=SEEDED)
-    status, output = book.make("odds", "PAGES=chapters/two")
-    assert status == 0
-    record = json.loads((book.folder / "benchmarks" / "results" / "odds.json").read_text())
-    page = record["pages"]["chapters/two"]
+    write_chapter(course, "two", SEEDED, *claims, claim("on one thread", "True"))
+    begun, page, output = ask()
     held = {row["sentence"]: (row["held"], row["kind"]) for row in page["claims"]}
     assert held == {"never at 2": (8, "exact"), "always, to 0.1": (10, "exact"), "on one thread": (9, "exact")}
     assert page["exceptions"] == [f"seed 2, two threads: cell 5: AssertionError: {claims[2]}"]
+    assert (begun, page["runs"], page["machine"]) == ([1, 9], 10, "a machine")
     assert "chapters/two.ipynb: held in 8 of 10 runs: never at 2" in output
-    assert "0 runs of 0 notebooks" in book.make("odds", "PAGES=chapters/two")[1]
-
-    assert book.build()[0] == 0
-    assert "never at 2 (held in 8 of 10 runs)" in book.page("two")
-    assert "always, to 0.1</" in book.page("two")
-    write_chapter(book.folder, "two", *claims[:2], extra=SEEDED)
-    assert book.build()[0] == 0
-    assert "never at 2</" in book.page("two")
+    assert ask()[:2] == ([0, 0], page)
 
 
-def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows(book):
-    shows = """\
-print(Path("../attention_course/other.py").read_text().split("#")[0].strip())
-
-def used():
-    from attention_course.other import other_answer"""
-    module, record = book.folder / "attention_course" / "other.py", book.folder / "benchmarks" / "results" / "odds.json"
-
-    def odds():
-        status, output = book.make("odds", "PAGES=chapters/two")
-        assert status == 0, output
-        return [int(line.split()[1]) for line in output.splitlines() if line.startswith("== ")]
-
-    write_chapter(book.folder, "two", shows, claim("it holds", "True"), extra=SEEDED)
-    assert odds() == [1, 9]
-    before = json.loads(record.read_text())["pages"]["chapters/two"]
+def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows(course, ask):
+    module = course / "attention_course" / "other.py"
+    write_chapter(course, "two", SEEDED, SHOWS, claim("it holds", "True"))
+    begun, before, _ = ask()
+    assert begun == [1, 9]
     module.write_text(module.read_text().strip() + "  # in other words\n")
-    assert odds() == [1, 0]
-    after = json.loads(record.read_text())["pages"]["chapters/two"]
-    assert after == before | {"fingerprint": after["fingerprint"]} and after["fingerprint"] != before["fingerprint"]
+    begun, after, _ = ask()
+    assert begun == [1, 0] and after["fingerprint"] != before["fingerprint"]
+    assert after == before | {"fingerprint": after["fingerprint"]}
     module.write_text("other_answer = 2\n")
-    assert odds() == [1, 9]
-    write_chapter(book.folder, "two", shows, claim("it holds", "not False"), extra=SEEDED)
-    assert odds() == [1, 9]
+    assert ask()[0] == [1, 9]
+    write_chapter(course, "two", SEEDED, SHOWS, claim("it holds", "not False"))
+    assert ask()[0] == [1, 9]
+
+
+def test_what_an_interruption_left_of_the_ten_runs_is_gone_on_with(course, ask):
+    write_chapter(course, "two", SEEDED, claim("it holds", "True"))
+    ask()
+    odds.RECORD.unlink()
+    for number, which in enumerate(odds.TEN[3:]):
+        file = odds.kept("chapters/two", *which)
+        file.unlink() if number else file.write_text('{"fingerprint": "of a page as it was"}')
+    begun, page, _ = ask()
+    assert begun == [0, 7] and page["claims"][0]["held"] == 10
 
 
 @pytest.mark.parametrize(
-    ("claims", "verdicts"),
+    ("cut_short", "edited", "kept"), [(False, False, True), (True, False, False), (False, True, False)]
+)
+def test_a_run_that_was_cut_short_or_of_a_page_that_changed_is_not_kept(
+    course, ask, monkeypatch, cut_short, edited, kept
+):
+    def run(name, notebook, **options):
+        done = pretend(name, notebook, **options)
+        done.cut_short = cut_short
+        if edited:
+            write_chapter(course, "two", SEEDED, claim("in other words", "True"))
+        return done
+
+    write_chapter(course, "two", SEEDED, claim("it holds", "True"))
+    monkeypatch.setattr(odds, "run", run)
+    odds.one_run("chapters/two", 0, "native")
+    assert odds.kept("chapters/two", 0, "native").exists() == kept
+
+
+@pytest.fixture
+def verdicts(course, monkeypatch, capsys):
+    """Judge both chapters: whether it failed, and the verdicts it printed."""
+
+    def verdicts():
+        with pytest.raises(SystemExit) as ended:
+            judge.main()
+        lines = capsys.readouterr().out.splitlines()
+        return bool(ended.value.code), [line for line in lines if line.startswith(("REFUSED", "may stand"))]
+
+    both = ["chapters/one", "chapters/two"]
+    monkeypatch.setattr(judge, "last_runs", lambda: {name: pretend(name, read(name)).notebook for name in both})
+    return verdicts
+
+
+@pytest.mark.parametrize(
+    ("claims", "expected"),
     [
         ([claim("it holds", "True")], []),
         (
@@ -82,14 +117,29 @@ def used():
             ["REFUSED: held in 2 of 5 runs", "may stand: held in 3 of 5 runs", "may stand: held in 2 of 5 runs"],
         ),
         (["assert course != 3", claim("not at 0", "course > 0")], ["may stand: held in 4 of 5 runs", "REFUSED: chap"]),
+        (["assert False"], ["REFUSED: chapters/two, cell 3 failed: AssertionError: assert False"]),
     ],
 )
-def test_a_claim_that_did_not_hold_is_tried_with_other_seeds(book, claims, verdicts):
-    write_chapter(book.folder, "one", extra=SEEDED)
-    write_chapter(book.folder, "two", *claims, extra=SEEDED)
-    status, output, _ = book.build()
-    assert status == 0, output
-    status, output = book.make("test-claims")
-    said = [line for line in output.splitlines() if line.startswith(("REFUSED", "may stand"))]
-    assert len(said) == len(verdicts) and all(map(str.startswith, said, verdicts))
-    assert (status != 0) == any(line.startswith("REFUSED") for line in said)
+def test_a_claim_that_did_not_hold_is_tried_with_other_seeds(course, verdicts, claims, expected):
+    write_chapter(course, "two", SEEDED, *claims)
+    failed, said = verdicts()
+    assert len(said) == len(expected) and all(map(str.startswith, said, expected))
+    assert failed == any(line.startswith("REFUSED") for line in said)
+
+
+def test_the_runs_of_one_page_say_nothing_of_anothers_claims(course, verdicts):
+    for name, least in (("one", 3), ("two", 0)):
+        write_chapter(course, name, SEEDED, claim(f"above {name}", f"course > {least}"))
+    failed, said = verdicts()
+    assert failed and [line.partition(" runs")[0] for line in said] == [
+        "REFUSED: held in 1 of 5",
+        "may stand: held in 4 of 5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "enough"),
+    [("so it is", 3), ("so it is in 9 of 10 runs", 3), ("in 3 of 10 runs it is", 0), ("it is in 10 of 10 runs", 5)],
+)
+def test_how_often_a_claim_must_hold(sentence, enough):
+    assert [judge.holds_often_enough(sentence, n) for n in range(6)] == [n >= enough for n in range(6)]

@@ -1,62 +1,14 @@
-"""What the Makefile promises, kept by a book of two tiny chapters that share the course's build."""
+"""What the Makefile promises, but for what is built: what it installs, starts and names."""
 
 import json
+import os
 import re
 import shutil
 import sys
 
 import pytest
 from published import published
-from tiny_book import PACKAGE, ROOT, make, write_chapter
-
-
-def test_nothing_changed_executes_nothing(book):
-    cached = book.folder / "attention_course" / "__pycache__"
-    cached.mkdir()
-    (cached / "idea.pyc").write_text("not a change")
-    book.write("unused.py", "nobody imports this")
-    assert book.build()[::2] == (0, [])
-
-
-@pytest.mark.parametrize(("module", "chapters"), [("idea.py", ["one"]), ("deep.py", ["one"]), ("other.py", ["two"])])
-def test_a_change_in_the_package_executes_the_chapters_that_use_it(book, module, chapters):
-    book.write(module, PACKAGE[module] + "edited = True\n")
-    before = {name: book.page(name) for name in ("one", "two")}
-    status, output, executed = book.build()
-    assert (status, executed) == (0, chapters)
-    assert "0 added, 1 changed, 0 removed" in output
-    if module != "deep.py":  # which no chapter prints
-        assert [name for name in before if book.page(name) != before[name]] == chapters
-
-
-def test_a_change_of_the_pins_executes_every_chapter(book):
-    with (book.folder / "requirements.txt").open("a") as pins:
-        pins.write("# another comment\n")
-    assert book.build()[::2] == (0, ["one", "two"])
-
-
-def test_a_change_in_a_chapter_executes_that_one(book):
-    write_chapter(book.folder, "two", "1 + 1")
-    assert book.build()[::2] == (0, ["two"])
-
-
-def test_folding_a_cell_executes_nothing(book):
-    write_chapter(book.folder, "two", "1 + 1", tags=["hide-input"])
-    assert "tag_hide-input" not in book.page("two")
-    assert book.build()[::2] == (0, [])
-    assert "tag_hide-input" in book.page("two")
-
-
-def test_a_warning_fails_every_build_until_it_is_mended(book):
-    write_chapter(book.folder, "one", "'a page that names no other page'")
-    intro = book.folder / "intro.md"
-    intro.write_text("# A tiny book\n\n[nowhere](no-such-page.md)\n")
-    for _ in range(2):
-        status, output, _ = book.build()
-        assert status != 0
-        assert "no-such-page" in output
-    intro.write_text("# A tiny book\n")
-    assert book.build()[0] == 0
+from tiny_book import ROOT, make
 
 
 def test_a_change_of_the_pins_installs_again(tmp_path):
@@ -72,14 +24,60 @@ def test_a_change_of_the_pins_installs_again(tmp_path):
     assert "pip install" in make(tmp_path, *plan)[1]
 
 
+# Whatever the make that runs this was asked for.
+OUTSIDE = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKEOVERRIDES", "ALL")}
+ENVIRONMENTS = ["", "-peers", "-colab", "-lab", "-lab3", "-oldest", "-newest", "-book2"]
+
+
+@pytest.mark.parametrize("which", ENVIRONMENTS)
+def test_bytecode_is_made_once_whatever_the_environment_says(which):
+    variables = OUTSIDE | {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment = f".venv{which}"
+    stamp = f"{environment}/.pins"
+    lines = make(ROOT, "--dry-run", "--always-make", stamp, env=variables)[1].splitlines()
+    (touched,) = [place for place, line in enumerate(lines) if line == f"touch {stamp}"]
+    assert lines[touched - 1].startswith(f"{environment}/bin/python -m compileall ")
+    said = make(ROOT, "--eval", "said: ; @echo [$$PYTHONDONTWRITEBYTECODE]", "said", env=variables)[1]
+    assert said == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("stage", "folders"),
+    [
+        ("test-package", ["package", "records"]),
+        ("test-build", ["build"]),
+        ("test-site", ["site"]),
+        ("test-engines", ["engines"]),
+        ("test-hosts", ["hosts"]),
+    ],
+)
+def test_what_is_for_the_week_is_left_out_unless_all_is_asked_for(stage, folders):
+    def asked(*arguments):
+        lines = make(ROOT, "--dry-run", stage, *arguments, env=OUTSIDE)[1].splitlines()
+        (line,) = [line for line in lines if " -m pytest " in line]
+        return line
+
+    assert '-m "not weekly"' in asked() and "tests/weekly" not in asked()
+    assert "not weekly" not in asked("ALL=1")
+    assert re.findall(r"tests/weekly/(\w+)", asked("ALL=1")) == folders
+
+
+def test_the_folders_for_the_week_are_each_tried_by_a_stage():
+    assert {folder.name for folder in (ROOT / "tests" / "weekly").iterdir() if list(folder.glob("**/test_*.py"))} <= {
+        *("package", "records", "build", "site", "engines", "hosts")
+    }
+
+
 def test_an_interrupted_installation_is_begun_again(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
-    (tmp_path / "requirements.txt").write_text("./no-such-package\n")
-    (tmp_path / "pyproject.toml").touch()
+    for name in ("requirements.txt", "pyproject.toml"):
+        (tmp_path / name).touch()
+    program(tmp_path / "pip", "echo no network; exit 1")
+    program(tmp_path / "python", "case $1 in -m) mkdir -p .venv/bin && cp pip .venv/bin;; esac")
     for _ in range(2):
-        status, output = make(tmp_path, "site")
+        status, output = make(tmp_path, "site", "PYTHON=./python")
         assert status != 0
-        assert "no-such-package" in output
+        assert "no network" in output
 
 
 def test_an_old_python_is_told_so(tmp_path):
