@@ -45,11 +45,6 @@ def browser() -> Iterator:
         chromium.close()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """An option for what takes too long for every day."""
-    parser.addoption("--every-variant", action="store_true", help="try exercises in all their variants, not in one")
-
-
 @pytest.fixture
 def close_figures() -> Iterator[None]:
     """Leave no figure open."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from choosing import weekly
 
 from attention_course.classroom.assign import assign, main
 from attention_course.classroom.assignment import Assignment, Task
@@ -22,28 +23,30 @@ SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re
 LESSONS = ["multi_head", "scale", "block_cost"]
 
 
+def str_of_both(given):
+    """The id of lessons and a key."""
+    lessons, key = given
+    return f"{len(lessons)} lessons, {'no' if key is None else 'a'} key"
+
+
 def cells(path, kind):
     return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == kind]
 
 
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory):
-    """All lessons as one assignment with a key, and the folder where it was written."""
+KEYED = (CHAPTERS, "a word")
+
+
+@pytest.fixture(scope="module", params=[(CHAPTERS, None), (LESSONS, "a word"), weekly((KEYED,))], ids=str_of_both)
+def handed_out(request, tmp_path_factory):
+    """An assignment of all lessons or of a few, without a key or with one, and the folder where it was written."""
+    lessons, key = request.param
     out = tmp_path_factory.mktemp("all") / "out"
-    return assign(list(CHAPTERS), out, key="a word", source=ROOT / "chapters"), out
+    return assign(list(lessons), out, key=key, source=ROOT / "chapters"), out
 
 
-def test_published_solutions_earn_no_more_than_the_instructors_page_says(everything):
-    assignment, _ = everything
-    turned = [task.exercise for task in assignment.tasks if task.variant is not None]
-    told = f"{len(turned)} of the {len(assignment.tasks)} exercises can be turned"
-    assert told in (ROOT / "instructors" / "index.md").read_text(encoding="utf-8")
-    assert len(turned) >= 0.95 * len(assignment.tasks)
-
-
-def test_no_student_notebook_tells_a_solution(everything):
-    _, out = everything
-    for name in CHAPTERS:
+def test_no_student_notebook_tells_a_solution(handed_out):
+    assignment, out = handed_out
+    for name in assignment.lessons:
         text = "\n".join(cells(out / "students" / f"{name}.ipynb", "markdown"))
         assert not re.search(r"<summary>(Solution|What a good|Which lines?\b)", text), name
         published = _published(name)
@@ -55,20 +58,21 @@ def test_no_student_notebook_tells_a_solution(everything):
         assert text.count("<summary>Hint 1</summary>") == len(SOLUTION.findall(_published(name))), name
 
 
-def test_notebooks_are_valid_and_each_check_names_its_variant(everything):
-    assignment, out = everything
-    for name in CHAPTERS:
+def test_notebooks_are_valid_and_each_check_names_its_variant(handed_out):
+    assignment, out = handed_out
+    code = {}
+    for name in assignment.lessons:
         for folder in ("students", "instructor"):
             nbformat.validate(nbformat.read(out / folder / f"{name}.ipynb", as_version=4))
-    code = {name: "\n".join(cells(out / "students" / f"{name}.ipynb", "code")) for name in CHAPTERS}
+        code[name] = "\n".join(cells(out / "students" / f"{name}.ipynb", "code"))
     for task in assignment.tasks:
         call = re.search(rf'check\(\s*"{re.escape(task.exercise)}",.*?\)', code[task.exercise.split(".")[0]], re.DOTALL)
         assert re.findall(r'variant="(.*?)"', call[0]) == [task.variant] * (task.variant is not None)
 
 
-def test_stubs_take_their_arguments_as_they_come_and_hints_say_of_which_form_they_speak(everything):
-    assignment, out = everything
-    for name in CHAPTERS:
+def test_stubs_take_their_arguments_as_they_come_and_hints_say_of_which_form_they_speak(handed_out):
+    assignment, out = handed_out
+    for name in assignment.lessons:
         notebook = json.loads((out / "students" / f"{name}.ipynb").read_text())["cells"]
         texts = ["".join(cell["source"]) for cell in notebook]
         own = {task.exercise: task.variant for task in assignment.tasks if task.exercise.split(".")[0] == name}
@@ -84,11 +88,21 @@ def test_stubs_take_their_arguments_as_they_come_and_hints_say_of_which_form_the
         assert "\n".join(texts).count(OF_HINTS) == sum(variant is not None for variant in own.values())
 
 
-def test_a_copied_body_is_right_only_where_nothing_else_can_be_turned(everything):
-    assignment, _ = everything
+def test_the_instructors_page_says_how_many_exercises_there_are():
+    page = (ROOT / "instructors" / "index.md").read_text(encoding="utf-8")
+    assert f"of the {sum(len(chapter_exercises(name)) for name in CHAPTERS)} exercises can be turned" in page
+
+
+@pytest.mark.parametrize("handed_out", [weekly((KEYED,))], indirect=True, ids=str_of_both)
+def test_published_solutions_earn_no_more_than_the_instructors_page_says(handed_out):
+    assignment, _ = handed_out
+    turned = [task.exercise for task in assignment.tasks if task.variant is not None]
+    told = f"{len(turned)} of the {len(assignment.tasks)} exercises can be turned"
+    assert told in (ROOT / "instructors" / "index.md").read_text(encoding="utf-8")
+    assert len(turned) >= 0.95 * len(assignment.tasks)
     plain = [task.exercise for task in assignment.tasks if task.variant == "arguments from the back"]
     assert [len(variants(chapter_exercises(name.split(".")[0])[name])) for name in plain] == [1] * len(plain)
-    assert len(plain) == 5  # so the instructors' page says
+    assert len(plain) == 5  # where a copied body is right: so the instructors' page says
 
 
 def test_a_stub_that_is_no_plain_function_is_left_and_its_exercise_says_so():
@@ -151,9 +165,10 @@ def test_a_first_cell_that_names_a_revision_names_the_one_that_was_handed_out(co
     assert "".join(made[3]["source"]) == plain
 
 
-def test_an_untouched_stub_is_not_attempted_and_a_printed_solution_does_not_pass(everything):
+def test_an_untouched_stub_is_not_attempted_and_a_printed_solution_does_not_pass(tmp_path):
     """The cells as a student has them, and with the code of the lesson's own solution before the check."""
-    assignment, out = everything
+    out = tmp_path / "out"
+    assignment = assign(LESSONS, out, key="a word", source=ROOT / "chapters")
     variant = {task.exercise: task.variant for task in assignment.tasks}
     for name in LESSONS:
         solutions = iter(SOLUTION.findall(_published(name)))

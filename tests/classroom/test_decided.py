@@ -10,6 +10,7 @@ from attention_course.classroom import grade
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.decided import Decided, read_decided
 
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 UNDEFINED = f"def answer(x):\n    return from_file(x)\n\n{CHECK}"
 HEAD = "student,exercise,points,of,grade says\n"
 

@@ -14,6 +14,7 @@ from attention_course.classroom.handed_in import submissions
 from attention_course.classroom.reports import days_late, write_reports
 from attention_course.classroom.submission import read
 
+pytestmark = pytest.mark.usefixtures("in_this_thread")
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
 TWO = made(Task(JACOBIAN, 2, None), *MASKING)
 

@@ -1,17 +1,20 @@
 """Exercises turned round: each mistake keeps its name, and the published solution does not pass."""
 
+from itertools import pairwise
+
 import pytest
 import torch
-from test_grade import solved
-from third import third_of
+from choosing import weekly
 
-from attention_course.classroom.submission import read
 from attention_course.classroom.turns import TURNS
 from attention_course.classroom.variants import MISSED, PUBLISHED, judge_variant, turned_solution, variants, varied
 from attention_course.exercises import CHAPTERS, chapter_exercises, check, judge
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
-by_chapter = pytest.mark.parametrize("chapter", third_of(list(CHAPTERS)))
+# On each change one exercise of a chapter in one of its variants, and every week all in all, which takes minutes.
+by_chapter = pytest.mark.parametrize(
+    ("chapter", "every"), [*((chapter, False) for chapter in CHAPTERS), *(weekly((name, True)) for name in CHAPTERS)]
+)
 
 
 def told(exercise, name, answer):
@@ -19,30 +22,30 @@ def told(exercise, name, answer):
 
 
 @pytest.fixture
-def turned(chapter, request):
-    """A function: each exercise of the chapter with one of its variants, another for each; or with all of them.
+def turned(chapter, every):
+    """A function: exercises of the chapter, each with the name of a variant and as that."""
 
-    All take minutes: `pytest tests/classroom/test_variants.py --every-variant`.
-    """
-
-    def turned(start):
-        for number, exercise in enumerate(chapter_exercises(chapter).values()):
+    def turned(start, exercises=None):
+        exercises = list(chapter_exercises(chapter).values()) if exercises is None else exercises
+        place = start + len(chapter)
+        for exercise in exercises if every else exercises[place % max(len(exercises), 1) :][:1]:
             names = list(variants(exercise))
-            if names and not request.config.getoption("every_variant"):
-                names = [names[(start + number + len(chapter)) % len(names)]]
-            for name in names:
+            for name in names if every else names[place % max(len(names), 1) :][:1]:
                 yield exercise, name, varied(exercise, name)
 
     return turned
 
 
 @by_chapter
-def test_the_wrapped_reference_passes_and_the_published_solution_is_told_what_is_different(turned):
+def test_a_turned_solution_passes_and_the_published_one_is_told_what_is_different(turned):
     for exercise, name, variant in turned(0):
-        assert judge(variant, variant.reference).passed, (exercise.id, name)
         verdict = told(exercise, name, exercise.reference)
         assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise.id, name)
         assert variants(exercise)[name].sentence in verdict.message
+        code = {"__name__": "rubric", "reference": exercise.reference}
+        exec(f"import torch\n{turned_solution(exercise, name, 'reference')}", code)  # as the rubric has it
+        for answer in (code["turned"], variant.reference):
+            assert told(exercise, name, answer).passed, (exercise.id, name)
 
 
 @by_chapter
@@ -54,25 +57,13 @@ def test_each_mistake_turned_round_is_told_in_its_own_sentence(turned):
 
 
 @by_chapter
-def test_the_printed_solution_is_told_what_is_different_and_the_rubric_turns_it_round(chapter, turned, tmp_path):
-    answers = read(solved(chapter, tmp_path), list(chapter_exercises(chapter))).answers
-    for exercise, name, _ in turned(2):
-        answer = answers[exercise.id]
-        code = {"__name__": "lesson"}
-        exec("\n".join([*answer.statements, turned_solution(exercise, name, answer.expression)]), code)
-        verdict = told(exercise, name, code[answer.expression])
-        assert (verdict.status, verdict.misconception) == ("wrong", PUBLISHED), (exercise.id, name)
-        assert told(exercise, name, code["turned"]).passed, (exercise.id, name)
-
-
-@by_chapter
-def test_code_that_was_handed_out_is_never_right(turned):
-    for exercise, name, variant in turned(3):
-        if exercise.given:
-            backwards = "arguments from the back"
-            shown = varied(exercise, backwards).given if backwards in name else exercise.given  # as its stub is
-            for given in (variant.given, exercise.given, shown):
-                assert told(exercise, name, given).status == "not attempted", (exercise.id, name)
+def test_code_that_was_handed_out_is_never_right(chapter, turned):
+    backwards = "arguments from the back"
+    handed_out = [exercise for exercise in chapter_exercises(chapter).values() if exercise.given]
+    for exercise, name, variant in turned(3, handed_out):
+        shown = varied(exercise, backwards).given if backwards in name else exercise.given  # as its stub is
+        for given in (variant.given, exercise.given, shown):
+            assert told(exercise, name, given).status == "not attempted", (exercise.id, name)
 
 
 def context_with(weights):
@@ -138,17 +129,19 @@ def test_given_code_that_was_turned_round_and_not_mended_is_not_attempted():
     assert judge(variant, lambda *arguments: -exercise.given(*arguments)).status == "not attempted"
 
 
+@pytest.mark.weekly
 def test_at_least_eighty_exercises_have_three_variants():
     sentences = [[variant.sentence for variant in variants(exercise).values()] for exercise in EXERCISES]
     assert sum(len(told) >= 3 for told in sentences) >= 80
     assert [told for told in sentences if len(set(told)) < len(told)] == []
 
 
-@by_chapter
+@pytest.mark.weekly
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_an_answer_to_one_variant_does_not_pass_as_the_next(chapter):
     for exercise in chapter_exercises(chapter).values():
         ways = [varied(exercise, name) for name in variants(exercise)]
-        for one, other in zip(ways, ways[1:], strict=False):
+        for one, other in pairwise(ways):
             assert not judge(other, one.reference).passed, exercise.id
 
 
@@ -186,6 +179,7 @@ def test_check_takes_a_variant_and_names_those_it_knows():
         check("block_cost.operations", tenfold, variant="odd")
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("turn", TURNS, ids=lambda turn: turn.name)
 def test_each_turn_is_used_by_an_exercise(turn):
     assert any(turn.name in variants(exercise) for exercise in EXERCISES)

@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import pytest
 import torch
+from choosing import every_third
 from contract import AUTOCAST, relative_error
 from mechanisms import BFLOAT16, CASES, D_HEAD, FLOAT16, N_HEADS
 from seeding import seeded
@@ -26,7 +27,7 @@ from attention_course.positions import RotaryAttention, ShawAttention
 D_MODEL = N_HEADS * D_HEAD
 ERRORS = {BFLOAT16: 0.05, FLOAT16: 0.006}  # of outputs and gradients, relative to their size
 HALF = pytest.mark.parametrize("dtype", [each.autocast for each in AUTOCAST], ids=str)
-PLUGGED_IN = [name for name, case in CASES.items() if isinstance(case.make(), Mechanism) and "ring" not in name]
+PLUGGED_IN = [name for name, case in CASES.items() if "ring" not in name and isinstance(case.make(), Mechanism)]
 
 
 def assert_as_in_float64(run, model, dtype):
@@ -125,7 +126,7 @@ def test_a_feature_map_may_learn(dtype):
 
 @pytest.mark.skipif(torch.__version__.startswith("2.5."), reason="PyTorch 2.5 compiles no context manager")
 @pytest.mark.filterwarnings("ignore")  # of the compiler about itself
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", every_third(MODELS))
 def test_a_compiled_model_computes_the_same(name):
     torch._dynamo.reset()
     torch.manual_seed(0)

@@ -1,6 +1,6 @@
 """What every mechanism owes, whichever it is: the table of them stands in mechanisms.py.
 
-torch.compile runs with its "aot_eager" backend: traced and differentiated as ever, without a C++ compiler's minute.
+What takes long sequences or torch.compile stands in weekly/package/test_contract_at_length.py.
 """
 
 import importlib
@@ -9,8 +9,8 @@ from copy import deepcopy
 
 import pytest
 import torch
+from choosing import weekly
 from contract import (
-    AUTOCAST,
     EVERY,
     IN_ALL,
     PLAIN,
@@ -23,16 +23,14 @@ from contract import (
     to_differentiate,
     tokens_of,
 )
-from mechanisms import CASES, FLOAT16, IN_NO_CASE, LONGEST
+from mechanisms import CASES, IN_NO_CASE
 from seeding import seeded
-from third import third_of
 
 import attention_course
 from attention_course.distributed import RingAttention
 from attention_course.mechanism import AttentionLayer, Mechanism
 
 DRAWN = pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.draws])
-A_THIRD = pytest.mark.parametrize("name", third_of(list(CASES)))
 FINEST = Precision(torch.float64)
 
 
@@ -67,7 +65,7 @@ def test_every_mechanism_and_every_layer_is_in_the_table():
 
 @EVERY
 @IN_ALL
-@pytest.mark.parametrize("n_tokens", [1, 2, 63, 64, 65, 130])
+@pytest.mark.parametrize("n_tokens", [1, weekly(2), weekly(63), 64, 65, 130])
 @pytest.mark.parametrize("masked", [False, True], ids=["all seen", "some hidden"])
 def test_outputs_and_gradients_are_those_of_the_definition(name, precision, n_tokens, masked):
     case, attention = case_of(name, precision)
@@ -98,35 +96,6 @@ def test_every_tile_is_as_the_definition_says(name, n_tokens):
     tokens = tokens_of(case, n_tokens, PLAIN)
     expected = case.defined(attention, [each.double() for each in tokens])
     assert relative_error(case.output(attention, tokens), expected) < case.errors[PLAIN.dtype][0]
-
-
-@pytest.mark.parametrize("name", third_of([name for name, case in CASES.items() if case.long]))
-@torch.no_grad()
-def test_long_sequences_in_the_narrowest_dtype_and_under_autocast(name):
-    narrowest = Precision(FLOAT16) if FLOAT16 in CASES[name].errors else PLAIN
-    for precision in (narrowest, *AUTOCAST):
-        case, attention = case_of(name, precision)
-        tokens = [each[:1, :1] for each in tokens_of(case, LONGEST, precision)]
-        expected = case.defined(attention, [each.double() for each in tokens])
-        output = precision.output(case, attention, tokens)
-        assert output.dtype == precision.result
-        assert relative_error(output, expected) < precision.errors(case)[0]
-
-
-@A_THIRD
-def test_gradients_of_long_sequences_under_autocast(name):
-    case, attention = case_of(name, PLAIN)
-    tokens = to_differentiate(case, [each[:1] for each in tokens_of(case, 1024, PLAIN)])
-    exact = to_differentiate(case, [each.double() for each in tokens])
-    expected = case.defined(attention, exact)
-    probe = torch.randn(expected.shape, generator=seeded(1)).sign()
-    theirs = gradients_of(case, expected, exact, probe)
-    for precision in AUTOCAST:
-        output_error, gradient_error = precision.errors(case)
-        output = precision.output(case, attention, tokens)
-        assert relative_error(output, expected) < output_error
-        for mine, its in zip(gradients_of(case, output, tokens, probe), theirs, strict=True):
-            assert relative_error(mine, its) < gradient_error
 
 
 @EVERY
@@ -180,22 +149,3 @@ def test_a_fresh_one_draws_its_own_and_is_otherwise_the_same(name):
     assert torch.equal(outputs[0], outputs[3])
     for i, j in ((0, 1), (0, 2), (1, 2)):
         assert torch.equal(outputs[i], outputs[j]) != case.draws
-
-
-@pytest.mark.skipif(torch.__version__.startswith("2.5."), reason="PyTorch 2.5 cannot compile 15 of them")
-@A_THIRD
-def test_compiled_it_computes_the_same(name):
-    case, attention = case_of(name, PLAIN)
-    if isinstance(attention, RingAttention):
-        pytest.skip("processes that wait for one another are not traced")
-    torch.compiler.reset()
-    compiled = torch.compile(attention, backend="aot_eager")
-    if case.shared:  # its generator stays outside of what is compiled
-        compiled.generator = attention.generator
-    results = []
-    for each in (attention, compiled):
-        tokens = to_differentiate(case, tokens_of(case, 70, PLAIN))
-        output = case.output(each, tokens)
-        results.append([output, *gradients_of(case, output, tokens, torch.ones_like(output))])
-    for plain, traced in zip(*results, strict=True):
-        torch.testing.assert_close(traced, plain, atol=2e-6, rtol=2e-5)

@@ -1,22 +1,21 @@
-import time
-
 import pytest
 import torch
 
 from attention_course import measure
 
 
-def test_calls_are_made_in_turns_and_their_order_of_speed_is_seen():
-    calls = []
-    timings = measure.time_calls(
-        {"nap": lambda: (calls.append("nap"), time.sleep(0.02)), "none": lambda: calls.append("none")},
-        repeats=3,
-        warmup=1,
-    )
+def test_calls_are_made_in_turns_and_timed_by_the_clock(monkeypatch):
+    calls, now = [], [0.0]
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: now[0])
+
+    def nap():
+        calls.append("nap")
+        now[0] += 2.0 ** -len(calls)
+
+    timings = measure.time_calls({"nap": nap, "none": lambda: calls.append("none")}, repeats=3, warmup=1)
     assert calls == ["nap", "none"] * 4
-    none, nap = timings["none"], timings["nap"]
-    for in_order in ([none.median, nap.fastest], [0.02, nap.fastest, nap.median, nap.slowest]):
-        assert in_order == sorted(in_order)
+    assert timings["none"] == measure.Timing(0.0, 0.0, 0.0)
+    assert timings["nap"] == measure.Timing(2.0**-5, 2.0**-7, 2.0**-3)
     with pytest.raises(ValueError, match="repeats"):
         measure.time_calls({}, repeats=0)
 

@@ -6,7 +6,7 @@ from attention_course import palette, plots
 from attention_course.explore.explorer import VIEWS
 
 EXPLORERS = (VIEWS / "explorers.css").read_text()
-SITE = (Path(__file__).parents[1] / "_static" / "course.css").read_text()
+SITE = (Path(__file__).parents[2] / "_static" / "course.css").read_text()
 
 
 def test_explorers_have_the_colours_of_plots():

@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import torch
+from choosing import weekly
 
 from attention_course.distributed import RingAttention, zigzag_join, zigzag_split
 from attention_course.distributed.zigzag import visible
@@ -16,6 +16,7 @@ from attention_course.distributed.zigzag import visible
 # Of numbers up to 4. Sums are kept in float32, so that half precision loses only what rounding the result loses.
 TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 2e-5, "torch.bfloat16": 0.016, "torch.float16": 0.002}
 SCRIPT = Path(__file__).with_name("ring_processes.py")
+PATHS = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]  # of what it imports
 
 
 def launch(n_processes, task, folder):
@@ -26,11 +27,11 @@ def launch(n_processes, task, folder):
         capture_output=True,
         text=True,
         timeout=300,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(PATHS)},
     )
 
 
-@pytest.fixture(scope="module", params=[2, 4])
+@pytest.fixture(scope="module", params=[weekly(2), 4])
 def reports(request, tmp_path_factory):
     """What each of 2 or of 4 processes found, by rank: one launch for all the tests."""
     folder = tmp_path_factory.mktemp("ring")
@@ -98,19 +99,16 @@ def test_every_process_refuses_what_any_of_them_cannot_do(reports):
 
 
 def test_a_process_that_dies_ends_the_run_with_its_name(tmp_path):
+    """Or the launch would be given up."""
     done = launch(2, "die", tmp_path)
-    waited = round(time.time() - float((tmp_path / "last sign of life").read_text()))  # seconds
     assert done.returncode != 0
     assert "SIGKILL" in done.stderr and "rank      : 1" in done.stderr
-    assert waited < 30  # the launch is given up after 300
 
 
-def test_a_process_that_stops_answering_ends_the_run_after_the_timeout(tmp_path):
+def test_a_process_that_stops_answering_ends_the_run_after_the_timeout_of_its_group(tmp_path):
     done = launch(2, "sleep", tmp_path)
-    waited = round(time.time() - float((tmp_path / "last sign of life").read_text()))  # seconds
     assert done.returncode != 0
-    assert "Timed out" in done.stderr
-    assert 3 <= waited < 30
+    assert "Timed out waiting 3000ms" in done.stderr
 
 
 def test_without_processes_it_says_what_to_do():

@@ -22,12 +22,6 @@ def matmul_attention(query, key, value):
     return torch.matmul(F.softmax(scores, dim=-1), value)
 
 
-def einsum_attention(q, k, v):
-    scores = torch.einsum("bhid,bhjd->bhij", q, k) * q.shape[-1] ** -0.5
-    weights = scores.softmax(dim=-1)
-    return torch.einsum("bhij,bhjd->bhid", weights, v), weights
-
-
 def fills_where_true(q, k, v, mask=None):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
     if mask is not None:
@@ -116,63 +110,10 @@ def loops(query, key, value):
     return torch.stack(rows)
 
 
-def two_dimensional(Q, K, V):
-    scores = Q @ K.T / Q.shape[1] ** 0.5
-    A = torch.softmax(scores, dim=1)
-    return A @ V, A
-
-
-def with_baddbmm(query, key, value, mask=None):
-    """On (batch * heads, n, d); an additive mask, 0 or very negative."""
-    n_batch, n_queries, d = query.shape
-    if mask is None:
-        mask = query.new_zeros(1)
-    mask = mask.clamp(min=torch.finfo(query.dtype).min / 2).to(query.dtype)
-    start = mask.expand(n_batch, n_queries, key.size(1))
-    scores = torch.baddbmm(start, query, key.transpose(1, 2), alpha=1 / math.sqrt(d))
-    return torch.bmm(scores.softmax(dim=-1), value)
-
-
-def exponentials_times_mask(q, k, v, mask=None):
-    """By hand: what is hidden gets an exponential of 0, and an empty row a sum of 1."""
-    scores = torch.einsum("...id,...jd->...ij", q, k) / math.sqrt(q.size(-1))
-    seen = torch.ones_like(scores) if mask is None else mask.to(scores.dtype).expand_as(scores)
-    scores = scores.masked_fill(seen == 0, torch.finfo(scores.dtype).min)
-    scores = scores - scores.amax(-1, keepdim=True).detach()
-    exponentials = scores.exp() * seen
-    total = exponentials.sum(-1, keepdim=True)
-    weights = exponentials / total.masked_fill(total == 0, 1.0)
-    return torch.einsum("...ij,...jd->...id", weights.to(v.dtype), v), weights
-
-
-def keys_down_queries_across(q, k, v):
-    """The scores transposed, and so the softmax: each column is one query's."""
-    scores = torch.bmm(k, q.transpose(1, 2)) / math.sqrt(q.size(2))  # (batch, n_keys, n_queries)
-    return torch.bmm(scores.softmax(dim=1).transpose(1, 2), v)
-
-
 def padded_keys(q, k, v, key_padding_mask=None):
     """On (batch, heads, n, d); `key_padding_mask` is (batch, n_keys) and true at padding."""
     seen = None if key_padding_mask is None else ~key_padding_mask[:, None, None, :]
     return F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
-
-
-def online_softmax(q, k, v, mask=None, tile=4):
-    largest = torch.full_like(q[..., :1], torch.finfo(q.dtype).min)
-    total, output = torch.zeros_like(largest), torch.zeros_like(q[..., :1] * v[..., :1, :])
-    for start in range(0, k.size(-2), tile):
-        here = slice(start, start + tile)
-        scores = (q * q.size(-1) ** -0.5) @ k[..., here, :].transpose(-2, -1)
-        seen = torch.ones_like(scores, dtype=torch.bool)
-        if mask is not None:
-            seen = (mask if mask.size(-1) == 1 else mask[..., here]).expand_as(scores)
-        scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
-        highest = torch.maximum(largest, scores.detach().amax(-1, keepdim=True))
-        shrink, part = (largest - highest).exp(), (scores - highest).exp() * seen
-        total = total * shrink + part.sum(-1, keepdim=True)
-        output = output * shrink + part.to(v.dtype) @ v[..., here, :]
-        largest = highest
-    return (output / total.masked_fill(total == 0, 1.0)).to(v.dtype)
 
 
 def in_log_space(query, key, value, mask=None):
@@ -208,14 +149,6 @@ def sequence_first(q, k, v):
     scores = torch.einsum("ibd,jbd->bij", q, k) / math.sqrt(q.size(2))
     weights = scores.softmax(2)
     return torch.einsum("bij,jbd->ibd", weights, v), weights
-
-
-def numpy_attention(Q, K, V):
-    scores = Q @ K.swapaxes(-1, -2) / np.sqrt(Q.shape[-1])
-    scores = scores - scores.max(axis=-1, keepdims=True)
-    weights = np.exp(scores)
-    weights = weights / weights.sum(axis=-1, keepdims=True)
-    return weights @ V
 
 
 def numpy_with_mask(query, key, value, mask=None):
@@ -301,19 +234,6 @@ class JustCallable:
 # Modules: self-attention
 
 
-class OneHead(nn.Module):
-    def __init__(self, d_model=32):
-        super().__init__()
-        self.W_q = nn.Linear(d_model, d_model, bias=False)
-        self.W_k = nn.Linear(d_model, d_model, bias=False)
-        self.W_v = nn.Linear(d_model, d_model, bias=False)
-
-    def forward(self, x):
-        q, k, v = self.W_q(x), self.W_k(x), self.W_v(x)
-        weights = torch.softmax(q @ k.transpose(1, 2) / q.size(-1) ** 0.5, dim=-1)
-        return weights @ v
-
-
 class CausalHead(nn.Module):
     """One head of a small GPT: narrower than the tokens, with a triangle for at most 64 of them."""
 
@@ -367,34 +287,6 @@ class FusedCausal(nn.Module):
         return self.resid_dropout(self.c_proj(y))
 
 
-class VisionStyle(nn.Module):
-    def __init__(self, dim=32, num_heads=8, qkv_bias=False):
-        super().__init__()
-        self.num_heads, self.scale = num_heads, (dim // num_heads) ** -0.5
-        self.qkv = nn.Linear(dim, dim * 3, bias=qkv_bias)
-        self.proj = nn.Linear(dim, dim)
-
-    def forward(self, x):
-        B, N, C = x.shape
-        qkv = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
-        q, k, v = qkv.unbind(0)
-        attn = ((q * self.scale) @ k.transpose(-2, -1)).softmax(dim=-1)
-        return self.proj((attn @ v).transpose(1, 2).reshape(B, N, C))
-
-
-class IsCausal(nn.Module):
-    def __init__(self, d_model=64, n_heads=8):
-        super().__init__()
-        self.n_heads = n_heads
-        self.qkv = nn.Linear(d_model, 3 * d_model, bias=False)
-        self.out = nn.Linear(d_model, d_model, bias=False)
-
-    def forward(self, x):
-        heads = [t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, dim=-1)]
-        output = F.scaled_dot_product_attention(*heads, is_causal=True)
-        return self.out(output.transpose(1, 2).flatten(2))
-
-
 class RawParameters(nn.Module):
     """One tensor (heads, d_model, d_head) for each projection, and no biases."""
 
@@ -413,28 +305,6 @@ class RawParameters(nn.Module):
         pattern = (torch.einsum("bhid,bhjd->bhij", q, k) / math.sqrt(q.size(-1))).softmax(-1)
         heads = torch.einsum("bhij,bhjd->bhid", pattern, v)
         return torch.einsum("bhnd,hdm->bnm", heads, self.W_O), pattern
-
-
-class SelfAttentionWithMask(nn.Module):
-    """`mask` (n, n) or (batch, n, n): true or 1 = may attend."""
-
-    def __init__(self, d_model=32, n_heads=2):
-        super().__init__()
-        self.h, self.d_k = n_heads, d_model // n_heads
-        self.q_linear, self.k_linear, self.v_linear = (nn.Linear(d_model, d_model) for _ in range(3))
-        self.out = nn.Linear(d_model, d_model)
-
-    def forward(self, x, mask=None):
-        bs = x.size(0)
-        q = self.q_linear(x).view(bs, -1, self.h, self.d_k).transpose(1, 2)
-        k = self.k_linear(x).view(bs, -1, self.h, self.d_k).transpose(1, 2)
-        v = self.v_linear(x).view(bs, -1, self.h, self.d_k).transpose(1, 2)
-        scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(self.d_k)
-        if mask is not None:
-            mask = mask.unsqueeze(-3)  # the same for all heads
-            scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
-        joined = torch.matmul(scores.softmax(-1), v).transpose(1, 2).reshape(bs, -1, self.h * self.d_k)
-        return self.out(joined)
 
 
 class PaddingOnly(nn.Module):
@@ -481,27 +351,6 @@ class TwoMasks(nn.Module):
         return self.out_proj(output), weights.mean(1)
 
 
-class GroupedHeads(nn.Module):
-    """Eight heads of queries, two of keys and values; with one, multi-query attention."""
-
-    def __init__(self, d_model=64, n_heads=8, n_kv_heads=2):
-        super().__init__()
-        self.n_heads, self.n_kv_heads, self.d_head = n_heads, n_kv_heads, d_model // n_heads
-        self.wq = nn.Linear(d_model, d_model, bias=False)
-        self.wk = nn.Linear(d_model, n_kv_heads * self.d_head, bias=False)
-        self.wv = nn.Linear(d_model, n_kv_heads * self.d_head, bias=False)
-        self.wo = nn.Linear(d_model, d_model, bias=False)
-
-    def forward(self, x):
-        B, N, _ = x.shape
-        q = self.wq(x).view(B, N, self.n_heads, self.d_head).transpose(1, 2)
-        k = self.wk(x).view(B, N, self.n_kv_heads, self.d_head).transpose(1, 2)
-        v = self.wv(x).view(B, N, self.n_kv_heads, self.d_head).transpose(1, 2)
-        k = k.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
-        v = v.repeat_interleave(self.n_heads // self.n_kv_heads, dim=1)
-        return self.wo(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(B, N, -1))
-
-
 class MultiQuery(nn.Module):
     """One head of keys and values, read by all queries as they lie: (batch, n, heads, d_head)."""
 
@@ -539,34 +388,6 @@ class Heads(nn.Module):
 def angles(n, d_head, device):
     frequencies = 10000.0 ** (-torch.arange(0, d_head, 2, device=device).float() / d_head)
     return torch.outer(torch.arange(n, device=device).float(), frequencies)  # (n, d_head / 2)
-
-
-class RotatesNeighbours(Heads):
-    """Features 0 and 1 are a pair, 2 and 3 the next: as complex numbers."""
-
-    def rotate(self, x):
-        turn = torch.polar(torch.ones(()), angles(x.size(-2), x.size(-1), x.device))
-        pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
-        return torch.view_as_real(pairs * turn).flatten(-2).type_as(x)
-
-    def forward(self, x):
-        q, k, v = self.split(x)
-        return self.join(F.scaled_dot_product_attention(self.rotate(q), self.rotate(k), v, is_causal=True))
-
-
-class RotatesHalves(Heads):
-    """Feature i and feature i + d_head / 2 are a pair."""
-
-    def rotate(self, x):
-        angle = angles(x.size(-2), x.size(-1), x.device).repeat(1, 2)
-        first, second = x.chunk(2, dim=-1)
-        turned = torch.cat((-second, first), dim=-1)
-        return x * angle.cos().to(x.dtype) + turned * angle.sin().to(x.dtype)
-
-    def forward(self, x):
-        q, k, v = self.split(x)
-        scores = self.rotate(q) @ self.rotate(k).transpose(-2, -1) / math.sqrt(self.d_head)
-        return self.join(scores.softmax(-1).to(v.dtype) @ v)
 
 
 class Alibi(Heads):
@@ -679,31 +500,6 @@ class WithDropout(Heads):
         return self.join(F.scaled_dot_product_attention(q, k, v, dropout_p=0.3 if self.training else 0.0))
 
 
-class Residual(Heads):
-    """As first published: the tokens added, then the norm."""
-
-    def __init__(self, d_model=32, n_heads=4):
-        super().__init__(d_model, n_heads)
-        self.norm = nn.LayerNorm(d_model)
-
-    def forward(self, x):
-        q, k, v = self.split(x)
-        weights = (q @ k.transpose(-2, -1) / math.sqrt(self.d_head)).softmax(-1)
-        return self.norm(x + self.join(weights.to(v.dtype) @ v))
-
-
-class PreNormBlock(nn.Module):
-    def __init__(self, d_model=32, n_heads=4):
-        super().__init__()
-        self.ln_1, self.attn = nn.LayerNorm(d_model), FusedCausal(d_model, n_heads)
-        self.ln_2 = nn.LayerNorm(d_model)
-        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.GELU(), nn.Linear(4 * d_model, d_model))
-
-    def forward(self, x):
-        x = x + self.attn(self.ln_1(x))
-        return x + self.mlp(self.ln_2(x))
-
-
 class Gated(Heads):
     """Each head's output times a gate that the token opens."""
 
@@ -804,23 +600,6 @@ class Cross(nn.Module):
         return self.to_out(out.transpose(1, 2).flatten(2))
 
 
-class Bahdanau(nn.Module):
-    """All the decoder's states at once, as queries; `mask` true = may attend."""
-
-    def __init__(self, d_query=32, d_key=32, d_hidden=16):
-        super().__init__()
-        self.W_q, self.W_k = nn.Linear(d_query, d_hidden, bias=False), nn.Linear(d_key, d_hidden, bias=False)
-        self.w_v = nn.Linear(d_hidden, 1, bias=False)
-
-    def forward(self, queries, keys, values, mask=None):
-        features = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))
-        scores = self.w_v(features).squeeze(-1)
-        if mask is not None:
-            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(-1)
-        return torch.bmm(weights.to(values.dtype), values), weights
-
-
 class BahdanauStep(nn.Module):
     """One state of the decoder (batch, d) against all of the encoder's (batch, n, d)."""
 
@@ -847,21 +626,6 @@ class LuongDot(nn.Module):
         weights = F.softmax(decoder_states @ encoder_outputs.transpose(1, 2), dim=-1)
         context = weights.to(encoder_outputs.dtype) @ encoder_outputs
         return torch.tanh(self.combine(torch.cat((context, decoder_states), dim=-1))), weights
-
-
-class DecoderLayer(nn.Module):
-    """Causal self-attention, cross-attention, feed-forward; the tokens are added to each."""
-
-    def __init__(self, d_model=32, n_heads=4):
-        super().__init__()
-        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
-        self.own, self.cross = FusedCausal(d_model, n_heads), Annotated(n_heads, d_model)
-        self.ff = nn.Sequential(nn.Linear(d_model, 2 * d_model), nn.ReLU(), nn.Linear(2 * d_model, d_model))
-
-    def forward(self, x, memory, memory_mask=None):
-        x = x + self.own(self.norms[0](x))
-        x = x + self.cross(self.norms[1](x), memory, memory, memory_mask)
-        return x + self.ff(self.norms[2](x))
 
 
 # What a diagnosis once took for wrong
@@ -1180,7 +944,7 @@ def pytorch_stack():
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
 
 
-ONCE_WRONG = [  # as RIGHT, which a page counts
+ONCE_WRONG = [  # as RIGHT and FURTHER, which a page counts
     ("a context of six tokens", lambda: Masked(context=6, causal=True), {}),
     ("an output that starts at zero", StartsAtZero, {}),
     ("an update that starts at a millionth", LayerScale, {}),
@@ -1264,79 +1028,68 @@ def llama():
     return Rotary(LlamaAttention(config, layer_idx=0), LlamaRotaryEmbedding(config))
 
 
-RIGHT = [  # name, a function that makes it, what the author says of it
+# Name, a function that makes it, what the author says of it: of each kind one, or a few.
+RIGHT = [
     ("matmul", lambda: matmul_attention, {"scale": "1/sqrt(d)"}),
-    ("einsum over four dimensions", lambda: einsum_attention, {}),
-    ("masked_fill where the mask is true", lambda: fills_where_true, {}),
     ("masked_fill where the mask is true, said so", lambda: fills_where_true, {"mask_means": "hide"}),
-    ("The Annotated Transformer's function", lambda: annotated_attention, {}),
-    ("minus a billion, in float32", lambda: minus_a_billion, {"mask_means": "attend"}),
     ("adds its mask", lambda: adds_its_mask, {}),
-    ("a mask of ones and zeros", lambda: ones_and_zeros, {}),
-    ("strict about booleans", lambda: strict_about_booleans, {}),
     ("weights first, then the output", lambda: weights_first, {}),
     ("a dict", lambda: as_dict, {}),
-    ("a named tuple", lambda: as_named_tuple, {}),
     ("loops over queries and keys", lambda: loops, {}),
-    ("two dimensions and .T", lambda: two_dimensional, {"scale": "1/sqrt(d)"}),
-    ("baddbmm and bmm", lambda: with_baddbmm, {}),
-    ("exponentials times the mask", lambda: exponentials_times_mask, {}),
-    ("keys down, queries across", lambda: keys_down_queries_across, {}),
     ("a mask of padded keys", lambda: padded_keys, {}),
-    ("online softmax in tiles", lambda: online_softmax, {}),
-    ("log space", lambda: in_log_space, {}),
-    ("softmax in float32", lambda: softmax_in_float32, {}),
     ("(batch, n, heads, d_head)", lambda: heads_third, {}),
-    ("(n, batch, d), a function", lambda: sequence_first, {}),
-    ("NumPy", lambda: numpy_attention, {}),
     ("NumPy with a mask", lambda: numpy_with_mask, {}),
-    ("NumPy, row by row", lambda: numpy_by_rows, {}),
     ("T5 does not scale", lambda: t5_attention, {}),
     ("cosine attention", lambda: cosine_attention, {}),
     ("a causal function", lambda: causal_attention, {"causal": True}),
     ("keyword-only options", lambda: with_flags, {}),
-    ("vmap over one head", lambda: vmapped, {}),
     ("lengths instead of a mask", lambda: by_lengths, {}),
-    ("a callable that is no module", lambda: JustCallable(), {}),
     ("a partial", lambda: functools.partial(F.scaled_dot_product_attention, is_causal=True), {}),
-    ("one head, no biases", lambda: OneHead(16), {}),
     ("a head of a small GPT", CausalHead, {}),
-    ("a list of heads", ListOfHeads, {"causal": True}),
-    ("nanoGPT's layer", FusedCausal, {}),
-    ("a vision transformer's layer", VisionStyle, {}),
-    ("is_causal=True", IsCausal, {}),
-    ("raw parameters", RawParameters, {}),
-    ("forward(x, mask)", SelfAttentionWithMask, {}),
     ("a tokenizer's mask", PaddingOnly, {}),
     ("attn_mask and key_padding_mask", TwoMasks, {}),
-    ("grouped-query heads", GroupedHeads, {}),
     ("multi-query heads", MultiQuery, {}),
-    ("RoPE on neighbours", RotatesNeighbours, {}),
-    ("RoPE on halves", RotatesHalves, {}),
     ("ALiBi", Alibi, {"causal": True}),
-    ("a relative bias", RelativeBias, {}),
     ("learned positions inside", LearnedPositions, {}),
     ("a sliding window", SlidingWindow, {}),
-    ("queries and keys of length 1", NormedQueries, {}),
-    ("QK-norm", RootMeanSquareNormed, {}),
-    ("a learned temperature", Temperature, {}),
     ("(n, batch, d_model), a module", SequenceFirst, {}),
     ("dropout in training", WithDropout, {}),
-    ("residual and norm", Residual, {}),
-    ("a pre-norm block", PreNormBlock, {}),
-    ("a gate on the output", Gated, {}),
     ("past and present", PastAndPresent, {}),
     ("a cache with reset()", Remembers, {}),
     ("a cache if asked for", RemembersIfAsked, {}),
-    ("The Annotated Transformer's module", Annotated, {}),
     ("cross-attention", Cross, {}),
-    ("additive attention", Bahdanau, {}),
     ("additive attention, one step", BahdanauStep, {}),
     ("Luong's dot", LuongDot, {}),
-    ("a decoder layer", DecoderLayer, {}),
     ("PyTorch's function", lambda: F.scaled_dot_product_attention, {}),
-    ("PyTorch's module", lambda: nn.MultiheadAttention(32, 4, batch_first=True), {}),
     ("PyTorch's module, tokens first", lambda: nn.MultiheadAttention(32, 4), {}),
+    ("the course's layer", lambda: attention_course.MultiHeadAttention(32, 4), {}),
+    ("the course's block", lambda: Block(32, 4), {}),
+    ("Llama's layer", llama, {}),
+]
+
+FURTHER = [  # of the same kinds
+    ("masked_fill where the mask is true", lambda: fills_where_true, {}),
+    ("The Annotated Transformer's function", lambda: annotated_attention, {}),
+    ("minus a billion, in float32", lambda: minus_a_billion, {"mask_means": "attend"}),
+    ("a mask of ones and zeros", lambda: ones_and_zeros, {}),
+    ("strict about booleans", lambda: strict_about_booleans, {}),
+    ("a named tuple", lambda: as_named_tuple, {}),
+    ("log space", lambda: in_log_space, {}),
+    ("softmax in float32", lambda: softmax_in_float32, {}),
+    ("(n, batch, d), a function", lambda: sequence_first, {}),
+    ("NumPy, row by row", lambda: numpy_by_rows, {}),
+    ("vmap over one head", lambda: vmapped, {}),
+    ("a callable that is no module", lambda: JustCallable(), {}),
+    ("a list of heads", ListOfHeads, {"causal": True}),
+    ("nanoGPT's layer", FusedCausal, {}),
+    ("raw parameters", RawParameters, {}),
+    ("a relative bias", RelativeBias, {}),
+    ("queries and keys of length 1", NormedQueries, {}),
+    ("QK-norm", RootMeanSquareNormed, {}),
+    ("a learned temperature", Temperature, {}),
+    ("a gate on the output", Gated, {}),
+    ("The Annotated Transformer's module", Annotated, {}),
+    ("PyTorch's module", lambda: nn.MultiheadAttention(32, 4, batch_first=True), {}),
     (
         "PyTorch's module without weights",
         lambda: First(nn.MultiheadAttention(32, 4, batch_first=True), 3, need_weights=False),
@@ -1353,14 +1106,11 @@ RIGHT = [  # name, a function that makes it, what the author says of it
         {},
     ),
     ("the course's function", lambda: attention_course.scaled_dot_product_attention, {}),
-    ("the course's layer", lambda: attention_course.MultiHeadAttention(32, 4), {}),
     ("the course's layer, shared keys", lambda: attention_course.MultiHeadAttention(32, 4, 2), {}),
-    ("the course's block", lambda: Block(32, 4), {}),
     ("the course's additive attention", lambda: attention_course.AdditiveAttention(32, 32, 16), {}),
     ("the course's Luong attention", lambda: attention_course.LuongAttention(32, 32), {}),
     ("the course's flash attention", lambda: flash_attention, {}),
     ("the course's linear attention", lambda: linear_attention, {}),
     ("GPT-2's layer", gpt2, {}),
     ("BERT's layer", bert, {}),
-    ("Llama's layer", llama, {}),
 ]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import bugs
@@ -13,8 +14,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 import unseen
-from right import ONCE_WRONG, RIGHT, Heads, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
-from third import third_of
+from choosing import first_of_each, weekly
+from right import FURTHER, ONCE_WRONG, RIGHT, Heads, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
 from torch import nn
 
 from attention_course.diagnose import _load, diagnose, main
@@ -22,7 +23,8 @@ from attention_course.diagnosing.findings import LESSONS, ORDER
 from attention_course.exercises import chapter_exercises
 
 CASES = [*bugs.CASES, *kept_aside.CASES, *unseen.CASES]
-ALL_RIGHT = third_of([*RIGHT, *ONCE_WRONG])
+ALL_RIGHT = [*ONCE_WRONG, *RIGHT, *map(weekly, FURTHER)]
+NAMES = [name for name, _, _ in [*ONCE_WRONG, *RIGHT, *FURTHER]]
 UNNAMED = {  # what no input decides: two conventions, one head for four, a scale that nobody told
     "heads interleaved",
     "heads averaged",
@@ -35,7 +37,7 @@ MISTAKES = [
     if exercise.id == f"{chapter}.{name}"
     for misconception in exercise.misconceptions
 ]
-CHAPTERS = Path(__file__).parents[2] / "chapters"
+CHAPTERS = Path(__file__).parents[3] / "chapters"
 BROKEN = """
 import torch
 
@@ -96,7 +98,7 @@ def unscaled(query, key, value):
     return (query @ key.transpose(-2, -1)).softmax(-1) @ value
 
 
-@pytest.mark.parametrize("case", third_of(CASES), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", first_of_each(attrgetter("finding"), CASES), ids=lambda case: case.name)
 def test_a_reported_bug_is_named_first(case):
     report = diagnose(case.make(), **case.told)
     assert report.wrong and report.wrong[0].name == case.finding, str(report)
@@ -104,7 +106,7 @@ def test_a_reported_bug_is_named_first(case):
     assert report.seems.endswith(" and a cache") or case.finding not in ("cache", "positions_restart")
 
 
-@pytest.mark.parametrize(("name", "make", "told"), ALL_RIGHT, ids=[name for name, _, _ in ALL_RIGHT])
+@pytest.mark.parametrize(("name", "make", "told"), ALL_RIGHT, ids=NAMES)
 def test_a_right_attention_raises_no_alarm(name, make, told):
     try:
         attention = make()
@@ -359,8 +361,8 @@ def test_a_convolution_before_the_heads_is_no_wrong_cut():
     assert [finding.name for finding in diagnose(Convolved()).wrong if finding.name == "heads_cut"] == []
 
 
-class OneCutByView(Layer):
-    """Of queries, keys and values one is cut by a view."""
+class CutByView(Layer):
+    """Of queries, keys and values some are cut by a view, and all are joined right."""
 
     def __init__(self, which):
         super().__init__()
@@ -368,18 +370,21 @@ class OneCutByView(Layer):
 
     def forward(self, x):
         parts = [part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)]
-        parts[self.which] = parts[self.which].transpose(1, 2).reshape(len(x), 4, x.size(1), -1)
+        for place in self.which:
+            parts[place] = parts[place].transpose(1, 2).reshape(len(x), 4, x.size(1), -1)
         query, key, value = parts
         may_attend = torch.ones(2 * x.shape[1:2], dtype=torch.bool).tril()
         weights = (query @ key.mT / 8**0.5).masked_fill(~may_attend, -torch.inf).softmax(-1)
         return self.out((weights @ value).transpose(1, 2).flatten(2))
 
 
-@pytest.mark.parametrize("which", range(3), ids=["queries", "keys", "values"])
-def test_a_wrong_cut_of_one_is_found(which):
-    first = diagnose(OneCutByView(which)).wrong[0]
+@pytest.mark.parametrize(
+    ("which", "told"), [([0], "queries"), ([1], "keys"), ([2], "values"), ([0, 1, 2], "values")], ids=str
+)
+def test_a_wrong_cut_is_found_and_told_from_a_wrong_join(which, told):
+    first = diagnose(CutByView(which)).wrong[0]
     assert first.name == "heads_cut"
-    assert first.sentence.startswith(f"heads of the {['queries', 'keys', 'values'][which]} are cut")
+    assert first.sentence.startswith(f"heads of the {told} are cut")
 
 
 class HidesRows(Layer):
@@ -400,22 +405,9 @@ def test_a_mask_along_the_wrong_axis_is_told_without_a_sense_that_nobody_gave_it
     assert (first.name, first.sentence) == ("mask_axis", expected)
 
 
-class CutByView(Layer):
-    """Heads are cut by a view, and joined right."""
-
-    def forward(self, x):
-        query, key, value = (part.reshape(len(x), 4, x.size(1), -1) for part in self.qkv(x).chunk(3, -1))
-        weights = (query @ key.mT / 8**0.5).softmax(-1)
-        return self.out((weights @ value).transpose(1, 2).flatten(2))
-
-
 def by_sign(query, key, value):
     """Only the signs of queries count, and a sign has a gradient of 0."""
     return plain(query.sign(), key, value)
-
-
-def test_a_wrong_cut_is_told_from_a_wrong_join():
-    assert [finding.sentence[:30] for finding in diagnose(CutByView()).wrong[:1]] == ["heads of the values are cut so"]
 
 
 def test_a_gradient_of_zeros_is_no_gradient():
@@ -503,22 +495,26 @@ def test_every_finding_leads_to_a_lesson():
 
 def test_the_command_line_tells_and_exits(tmp_path):
     (tmp_path / "mine.py").write_text(BROKEN, encoding="utf-8")
+    command = [sys.executable, "-m", "attention_course", "diagnose", "mine.py:attention"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1 and "WRONG hidden_keys" in done.stdout and done.stderr == ""
 
-    def run(*arguments):
-        command = [sys.executable, "-m", "attention_course", "diagnose", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
 
-    wrong = run("mine.py:attention")
-    assert wrong.returncode == 1 and "WRONG hidden_keys" in wrong.stdout and wrong.stderr == ""
-    missing = run("mine.py:nothing")
-    assert missing.returncode == 2 and "nothing" in missing.stderr
-    assert run("attention").returncode == 2
-    (tmp_path / "leaves.py").write_text(f"{BROKEN}\nraise SystemExit(0)", encoding="utf-8")
-    leaves = run("leaves.py:attention")
-    assert leaves.returncode == 2 and "leaves.py:attention cannot be loaded: SystemExit: 0" in leaves.stderr
-    (tmp_path / "broken.py").write_text("import nothing_of_that_name", encoding="utf-8")
-    broken = run("broken.py:attention")
-    assert broken.returncode == 2 and broken.stderr.startswith("diagnose: broken.py:attention cannot be loaded: Mod")
+@pytest.mark.parametrize(
+    ("code", "name", "told"),
+    [
+        (BROKEN, ":nothing", "nothing"),
+        (BROKEN, "", "expected FILE:NAME"),
+        (f"{BROKEN}\nraise SystemExit(0)", ":attention", "leaves.py:attention cannot be loaded: SystemExit: 0"),
+        ("import nothing_of_that_name", ":attention", "leaves.py:attention cannot be loaded: ModuleNotFoundError"),
+    ],
+)
+def test_what_cannot_be_loaded_is_told_and_exits_otherwise(tmp_path, monkeypatch, capsys, code, name, told):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "leaves.py").write_text(code, encoding="utf-8")
+    assert main([f"{tmp_path / 'leaves.py'}{name}"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("diagnose: ") and told in error
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from reading import texts
 from attention_course import diagrams
 from attention_course.diagrams.built_so_far import BEFORE, BEHIND, BLOCK, LESSONS
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PARTS = [*BEFORE, *BLOCK, *BEHIND]
 
 

@@ -17,7 +17,7 @@ if importlib.util.find_spec("triton") is None:
 
 GPU = torch.cuda.is_available()
 DEVICE = torch.device("cuda" if GPU else "cpu")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 # Triton decides when it is first imported whether it interprets; in this process others may have imported it.
 CAN_RUN = GPU or os.environ.get("TRITON_INTERPRET") == "1"

@@ -224,17 +224,6 @@ def test_rows_are_selected_as_for_a_beam(name):
 
 @EVERY
 @torch.no_grad()
-def test_hidden_tokens_do_not_exist(name):
-    layer, tokens = layer_of(name), tokens_of(90, batch=1)
-    seen = torch.rand(90, generator=seeded(3)) < 0.7
-    expected, _ = layer(tokens[:, seen])
-    torch.testing.assert_close(layer(tokens, mask=seen)[0][:, seen], expected)
-    changed = tokens.where(seen[:, None], 1e300 * tokens.sign())  # what they ask is their own affair
-    assert torch.equal(layer(changed, mask=seen)[0][:, seen], layer(tokens, mask=seen)[0][:, seen])
-
-
-@EVERY
-@torch.no_grad()
 def test_a_head_may_be_shown_other_tokens_than_its_neighbour(name):
     layer, tokens = layer_of(name), tokens_of(30)
     mask = torch.rand(2, N_HEADS, 1, 30, generator=seeded(3)) < 0.6

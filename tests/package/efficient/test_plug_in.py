@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 import torch
+from choosing import weekly
 from seeding import seeded
 from torch import nn
 
@@ -147,7 +148,7 @@ def test_a_language_model_hides_what_a_mask_hides(name):
     assert not torch.allclose(model(changed)[0][1, 3:], before[1, 3:])
 
 
-@every("name", CAUSAL)
+@every("name", [*BAND, "linear", "Performer", weekly("LSH")])
 def test_a_language_model_learns(name):
     model, generator = language_model(CAUSAL[name](True)), seeded()
 

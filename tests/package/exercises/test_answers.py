@@ -3,7 +3,7 @@
 from importlib import import_module
 
 import pytest
-from third import third_of
+from choosing import every_third
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS
@@ -19,7 +19,7 @@ def answers(kind):
     ]
 
 
-@pytest.mark.parametrize(("exercise", "answer"), third_of(answers("WRONG")))
+@pytest.mark.parametrize(("exercise", "answer"), every_third(answers("WRONG")))
 def test_a_wrong_answer_does_not_pass(exercise, answer):
     status = check(exercise, answer).status
     assert status == "wrong", "either it is right, or no input tells it from what is right"

@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 import torch
+from choosing import weekly
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
@@ -49,23 +50,19 @@ def test_the_reference_in_double_passes(exercise):
         assert judge(exercise, in_double).passed
 
 
-@each_in_a_model
-def test_a_detached_answer_is_told_so(exercise):
-    detached = refused(exercise, lambda *arguments: each(exercise.reference(*arguments), torch.Tensor.detach))
-    assert f"no gradient reaches {', '.join(arguments_of(exercise))}: .detach()" in detached
+def detached(reference):
+    return lambda *arguments: each(reference(*arguments), torch.Tensor.detach)
+
+
+def through_numpy(reference):
+    return lambda *arguments: reference(*(torch.tensor(x.numpy()) if is_float(x) else x for x in arguments))
 
 
 @each_in_a_model
-def test_an_answer_without_a_record_is_told_so(exercise):
-    assert "no gradient reaches " in refused(exercise, torch.no_grad()(exercise.reference))
-
-
-@each_in_a_model
-def test_an_answer_through_numpy_is_told_so(exercise):
-    def through_numpy(*arguments):
-        return exercise.reference(*(torch.tensor(x.numpy()) if is_float(x) else x for x in arguments))
-
-    assert f"no gradient reaches {', '.join(arguments_of(exercise))}: " in refused(exercise, through_numpy)
+@pytest.mark.parametrize("cut_off", [detached, weekly(through_numpy)])
+def test_an_answer_without_gradients_is_told_so(exercise, cut_off):
+    told = refused(exercise, cut_off(exercise.reference))
+    assert f"no gradient reaches {', '.join(arguments_of(exercise))}: .detach()" in told
 
 
 @each_in_a_model
@@ -73,10 +70,15 @@ def test_each_detached_argument_is_named(exercise):
     for name in arguments_of(exercise):
         index = list(inspect.signature(exercise.reference).parameters).index(name)
 
-        def detached(*arguments, index=index):
+        def without(*arguments, index=index):
             return exercise.reference(*arguments[:index], arguments[index].detach(), *arguments[index + 1 :])
 
-        assert f"no gradient reaches {name}: .detach()" in refused(exercise, detached), name
+        assert f"no gradient reaches {name}: .detach()" in refused(exercise, without), name
+
+
+def test_an_answer_without_a_record_is_told_so():
+    exercise = chapter_exercises("self_attention")["self_attention.layer"]
+    assert "no gradient reaches X, W_Q, W_K, W_V: " in refused(exercise, torch.no_grad()(exercise.reference))
 
 
 def test_a_single_number_that_item_took_out_is_told_so():

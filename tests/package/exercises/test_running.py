@@ -82,10 +82,13 @@ def test_a_debuggers_trace_is_as_it_was_afterwards(function):
 
 
 def test_what_came_before_the_end_of_the_time_is_kept():
-    def slow_at_two(number):
-        return forever() if number == 2 else number
+    def at_its_end_in_the_second(number):
+        if number == 2:
+            signal.raise_signal(signal.SIGALRM)
+        return number
 
-    assert run(slow_at_two, [(1,), (2,), (3,)], seconds=1)[0] == 1
+    late = NoNumbers("no result after 1000 seconds")
+    assert run(at_its_end_in_the_second, [(1,), (2,), (3,)], seconds=1000) == [1, late, late]
 
 
 def test_the_limit_holds_for_all_inputs_together():
@@ -100,14 +103,14 @@ def test_an_endless_answer_gets_a_verdict(monkeypatch):
 
 
 def test_signals_and_timers_are_as_they_were_afterwards():
-    signal.setitimer(signal.ITIMER_REAL, 1000, 10)
+    signal.setitimer(signal.ITIMER_REAL, 1e6, 10)
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
     try:
         for function in (forever, sys.exit, lambda: 1):
             run(function, [()], seconds=0.1)
             assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == before
             delay, interval = signal.getitimer(signal.ITIMER_REAL)
-            assert 900 < delay <= 1000 and interval == 10
+            assert delay > 1e5 and interval == 10
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -243,4 +246,4 @@ def test_an_import_is_not_cut_in_half(tmp_path, monkeypatch):
 
     run(answer, [()], seconds=0.5)
     assert sys.modules["slow_to_import"].number == 3
-    assert run(answer, [()], seconds=0.5) == [3]
+    assert run(answer, [()]) == [3]

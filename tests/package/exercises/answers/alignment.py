@@ -2,13 +2,6 @@ import torch
 
 from attention_course.exercises.alignment import exchange
 
-
-def _sentence_by_sentence(memory, other, place):
-    for own, another in zip(memory, other, strict=True):
-        own[place] = another[place]
-    return memory
-
-
 WRONG = {
     "alignment.exchange": {
         "squeezed": lambda memory, other, place: exchange(memory, other, place).squeeze(),
@@ -18,7 +11,6 @@ WRONG = {
         "the token alone": lambda memory, other, place: other[:, place],
         "cut out": lambda memory, other, place: torch.cat([memory[:, :place], memory[:, place + 1 :]], dim=1),
         "the first sentence's token": lambda memory, other, place: exchange(memory, other[:1].expand_as(other), place),
-        "sentence by sentence, in place": _sentence_by_sentence,
         "unchanged": lambda memory, other, place: memory,
     },
 }

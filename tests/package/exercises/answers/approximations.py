@@ -25,7 +25,6 @@ WRONG = {
     },
     "approximations.crossover": {
         "rounded": lambda h, d, m: round(crossover(h, d, m)),
-        "floor": lambda h, d, m: (8 * m * d + 2 * m) // (4 * d),
         "per head": lambda h, d, m: crossover(h, d, m) / h,
         "normaliser of both": lambda h, d, m: (8 * m * d + 4 * m) / (4 * d),
         "complex": lambda h, d, m: complex(crossover(h, d, m)),

@@ -16,7 +16,6 @@ WRONG = {
     },
     "bottleneck.context": {
         "squeezed": lambda scores, states, lengths: context(scores, states, lengths).squeeze(),
-        "one length for all": lambda scores, states, lengths: context(scores, states, lengths[:1].expand(len(lengths))),
         "shortest length": lambda scores, states, lengths: context(scores, states, lengths.clamp(max=lengths.min())),
         "a finite fill that is too small": lambda scores, states, lengths: torch.einsum(
             "bk,bkd->bd",

@@ -16,7 +16,6 @@ WRONG = {
     },
     "circuits.remove": {
         "rows and columns": lambda weight, head, n_heads: remove(remove(weight, head, n_heads).T, head, n_heads).T,
-        "rows in place": lambda weight, head, n_heads: weight.mul_(remove(torch.ones_like(weight).T, head, n_heads).T),
         "halved": lambda weight, head, n_heads: (weight + remove(weight, head, n_heads)) / 2,
         "cut out": lambda weight, head, n_heads: remove(weight, head, n_heads)[:, : -len(weight) // n_heads],
         "everything": lambda weight, head, n_heads: torch.zeros_like(weight),
@@ -27,7 +26,6 @@ WRONG = {
     "circuits.copying": {
         "transposed twice": lambda symbol, value, output, logits: copying(logits, value, output, symbol),
         "over random symbols": lambda symbol, value, output, logits: copying(symbol.flip(0), value, output, logits),
-        "always 1": lambda symbol, value, output, logits: 1.0,
         "value alone": lambda symbol, value, output, logits: copying(symbol, value, value.T, logits),
         "smallest": lambda symbol, value, output, logits: copying(-symbol, value, output, logits),
     },

@@ -6,7 +6,6 @@ from attention_course.exercises.classifiers import cls_vector, masked_mean
 WRONG = {
     "classifiers.masked_mean": {
         "squeezed": lambda tokens, mask: masked_mean(tokens, mask).squeeze(),
-        "first sentence's length": lambda tokens, mask: (tokens * mask[:, :, None]).sum(1) / mask[0].sum(),
         "one more": lambda tokens, mask: (tokens * mask[:, :, None]).sum(1) / (mask.sum(1, keepdim=True) + 1),
         "at least two": lambda tokens, mask: (tokens * mask[:, :, None]).sum(1) / mask.sum(1, True).clamp_min(2),
         "last token left out": lambda tokens, mask: masked_mean(tokens[:, :-1], mask[:, :-1]),

@@ -23,7 +23,6 @@ WRONG = {
     "efficient.linear": {
         "squeezed": lambda q, k, v, mask: linear_attention(q, k, v, mask).squeeze(),
         "softmax": lambda q, k, v, mask: (q @ k.T).masked_fill(~mask, -torch.inf).softmax(-1) @ v,
-        "values hidden only": lambda q, k, v, mask: linear_attention(q, k, v * mask[:, None], torch.ones_like(mask)),
         "half the keys": lambda q, k, v, mask: linear_attention(q, k, v, mask & (torch.arange(len(mask)) < len(q))),
         "a safe denominator": lambda q, k, v, mask: (
             (q @ ((k * mask[:, None]).T @ v)) / ((q @ (k * mask[:, None]).sum(0))[:, None] + 0.1)

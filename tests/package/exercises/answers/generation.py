@@ -25,7 +25,6 @@ WRONG = {
     },
     "generation.probabilities": {
         "one too many": lambda logits, temperature, k: probabilities(logits, temperature, k + 1),
-        "one too few": lambda logits, temperature, k: probabilities(logits, temperature, k - 1),
         "the first k symbols": lambda logits, temperature, k: (logits[:, :k] / temperature).softmax(-1),
         "logits": lambda logits, temperature, k: probabilities(logits, temperature, k).log(),
         "over the batch": lambda logits, temperature, k: (logits / temperature).softmax(0),

@@ -4,7 +4,6 @@ from attention_course.exercises.one_head import decode
 
 WRONG = {
     "one_head.decode": {
-        "share of three quarters": lambda blends, share: decode(blends, 0.75)[:1] * 2,
         "share of four fifths": lambda blends, share: decode(blends, 0.8),
         "one letter": lambda blends, share: decode(blends, share)[0],
         "counted from 1": lambda blends, share: tuple(letter + 1 for letter in decode(blends, share)),

@@ -45,9 +45,6 @@ WRONG = {
         "first half only": lambda tokens, position: torch.cat(
             [rotate_halves(tokens, position).chunk(2, -1)[0], tokens.chunk(2, -1)[1]], -1
         ),
-        "interleaved result": lambda tokens, position: (
-            rotate_halves(tokens, position).unflatten(-1, (2, -1)).transpose(1, 2).flatten(1)
-        ),
         "complex": lambda tokens, position: rotate_halves(tokens, position) + 1j,
     },
     "positions.rotary_attention": {

@@ -4,9 +4,7 @@ from attention_course.exercises.processes import bytes_sent, work
 
 WRONG = {
     "processes.bytes": {
-        "all processes": lambda n, width, size, itemsize: size * bytes_sent(n, width, size, itemsize),
         "four bytes": lambda n, width, size, itemsize: bytes_sent(n, width, size, 4),
-        "backward like forward": lambda n, width, size, itemsize: 2 * (size - 1) * 2 * n // size * width * itemsize,
         "two hops less": lambda n, width, size, itemsize: (3 * size - 4) * 2 * n // size * width * itemsize,
         "a byte more": lambda *sizes: bytes_sent(*sizes) + 1,
     },

@@ -25,7 +25,6 @@ WRONG = {
     },
     "reaching_farther.by_parts": {
         "keeps half everywhere": lambda frequency, length, factor, low, high: (frequency + frequency / factor) / 2,
-        "limits exchanged": lambda frequency, length, factor, low, high: by_parts(frequency, length, factor, high, low),
         "another length": lambda frequency, length, factor, low, high: by_parts(
             frequency, length / factor, factor, low, high
         ),
@@ -35,7 +34,6 @@ WRONG = {
     "reaching_farther.turn": {
         "interpolated": lambda tokens, frequency: turned(tokens, frequency / 8),
         "in bfloat16 throughout": lambda tokens, frequency: turned(tokens, frequency.bfloat16()),
-        "bfloat16 comes back": lambda tokens, frequency: turned(tokens, frequency).bfloat16(),
         "pairs exchanged": lambda tokens, frequency: (
             turned(tokens, frequency).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
         ),

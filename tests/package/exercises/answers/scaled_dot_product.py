@@ -18,14 +18,8 @@ WRONG = {
             (torch.einsum("bhqc,bhkc->bhqk", query, key) / key.size(-1) ** 0.5).softmax(-1),
             value,
         ),
-        "scale of the values": lambda query, key, value: (
-            (query @ key.transpose(-2, -1) / value.size(-1) ** 0.5).softmax(-1) @ value
-        ),
         "scale of the batch": lambda query, key, value: (
             (query @ key.transpose(-2, -1) / key.size(0) ** 0.5).softmax(-1) @ value
-        ),
-        "softmax over dimension 1": lambda query, key, value: (
-            (query @ key.transpose(-2, -1) / key.size(-1) ** 0.5).softmax(1) @ value
         ),
         "returns the weights too": lambda query, key, value: (attention(query, key, value), query),
         "complex": lambda query, key, value: attention(query, key, value) + 1j,
@@ -51,7 +45,6 @@ WRONG = {
         "length of the keys added": lambda query, key, value: (
             (query @ key.T + key.square().sum(-1) / 2).softmax(-1) @ value
         ),
-        "query and key swapped": lambda query, key, value: (-(torch.cdist(key, query) ** 2) / 2).softmax(-1).T @ value,
         "returns the weights": lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(-1),
         "complex": lambda query, key, value: closeness(query, key, value) + 1j,
     },

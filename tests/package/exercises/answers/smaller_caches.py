@@ -44,9 +44,6 @@ WRONG = {
         "bits": lambda *sizes: 8 * cache_bytes(*sizes),
         "groups for pairs": lambda *sizes: cache_bytes(*sizes[:-2], sizes[-3] // sizes[-2], sizes[-1]),
         "every other block": lambda n, blocks, every, *sizes: cache_bytes(n, blocks, 2, *sizes),
-        "window never moves": lambda n, blocks, every, window, *sizes: cache_bytes(
-            n, blocks, every, max(window, n), *sizes
-        ),
         "complex": lambda *sizes: complex(cache_bytes(*sizes)),
     },
 }

@@ -22,7 +22,6 @@ def looked_up(letters, sharp):
 
 WRONG = {
     "theory.look_back": {
-        "transposed weights": lambda n, back, sharp: look_back(n, back, sharp).T,
         "one too far": lambda n, back, sharp: sharp * torch.ones(n - back - 1).diag(-back - 1),
         "with itself": lambda n, back, sharp: look_back(n, back, sharp) + sharp * torch.eye(n),
         "the first look at themselves": lambda n, back, sharp: (
@@ -31,7 +30,6 @@ WRONG = {
     },
     "theory.count": {
         "only earlier ones": lambda symbols, asked: count_so_far(symbols, asked) - (symbols == asked).float(),
-        "the total": lambda symbols, asked: (symbols == asked).sum().float().expand(len(symbols)),
         "no start": lambda symbols, asked: count_so_far(symbols, asked)[1:],
         "low scores": lambda symbols, asked: count_so_far(symbols, asked) + 0.1,
     },
