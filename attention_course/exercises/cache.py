@@ -13,17 +13,18 @@ class _Model:
     """Random, and its cache a list with a vector for each symbol; it refuses more symbols than all texts need."""
 
     def __init__(self, embedding, head, unread):
-        self.embedding, self.head, self.unread = embedding, head, unread
+        # What is public, an answer that is graded may read and change.
+        self._embedding, self._head, self._unread = embedding, head, unread
 
     def __call__(self, symbols, cache):
-        self.unread -= symbols.numel()
-        if self.unread < 0:
-            raise RuntimeError(f"the model reads {-self.unread} more symbols than the texts have")
+        self._unread -= symbols.numel()
+        if self._unread < 0:
+            raise RuntimeError(f"the model reads {-self._unread} more symbols than the texts have")
         logits = []
         for column in symbols.T:
-            cache.append(self.embedding[column])
+            cache.append(self._embedding[column])
             ages = torch.arange(len(cache)).flip(0).view(-1, 1, 1)
-            logits.append((torch.stack(cache) * 0.8**ages).sum(0) @ self.head)
+            logits.append((torch.stack(cache) * 0.8**ages).sum(0) @ self._head)
         return torch.stack(logits, dim=1)
 
     def __repr__(self):

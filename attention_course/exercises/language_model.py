@@ -190,22 +190,22 @@ class _ShiftedModel:
 
     def __init__(self, symbols, shift, n_symbols, right, generator):
         wanted = F.pad(symbols[:, shift:], (0, shift))
-        self.symbols, self.shift = symbols, shift
+        self._symbols, self._shift = symbols, shift  # what is public, an answer that is graded may read
         said = torch.randint(n_symbols, symbols.shape, generator=generator)
         said = torch.where(right, wanted, said)
-        self.logits = normal(generator, *symbols.shape, n_symbols)
-        self.logits -= 10 * F.one_hot(self.logits.argmax(-1), n_symbols)
-        self.logits += 8 * F.one_hot(said, n_symbols)
+        self._logits = normal(generator, *symbols.shape, n_symbols)
+        self._logits -= 10 * F.one_hot(self._logits.argmax(-1), n_symbols)
+        self._logits += 8 * F.one_hot(said, n_symbols)
 
     def __call__(self, symbols):
         """The logits of its texts, of some of them, or of their beginnings, as of any causal model."""
         n = symbols.size(1)
-        known = (symbols[:, None] == self.symbols[:, :n]).all(-1)  # (asked, texts)
+        known = (symbols[:, None] == self._symbols[:, :n]).all(-1)  # (asked, texts)
         rows = known.float().argmax(1)
-        return self.logits[rows, :n]
+        return self._logits[rows, :n]
 
     def __repr__(self):
-        return f"a model that predicts the symbol {self.shift} further on, most of the time"
+        return f"a model that predicts the symbol {self._shift} further on, most of the time"
 
 
 def _by_count(model, symbols):
@@ -233,11 +233,11 @@ def _shift_inputs(size, generator):
     while True:
         symbols = torch.randint(3, (2 + size // 2 % 2, 4 + size // 4), generator=generator)
         model = _ShiftedModel(symbols, 2, 3, torch.rand(symbols.shape, generator=generator) < 0.5, generator)
-        model.shift = shift_of(model, symbols)
+        model._shift = shift_of(model, symbols)
         _, middle, highest = sorted(_shares(model, symbols))
         told_apart = highest > middle and len(symbols[:, :-2].unique(dim=0)) == len(symbols)
-        answers = {model.shift, _by_count(model, symbols), _rolled(model, symbols)}
-        if told_apart and len(answers) == 3 and _first_text(model, symbols) != model.shift:
+        answers = {model._shift, _by_count(model, symbols), _rolled(model, symbols)}
+        if told_apart and len(answers) == 3 and _first_text(model, symbols) != model._shift:
             return model, symbols
 
 

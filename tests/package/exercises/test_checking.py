@@ -45,6 +45,13 @@ def test_every_argument_varies_with_the_size(exercise):
     assert [one for one in seen if len(one) == 1] == []
 
 
+def test_what_is_lent_to_an_answer_has_nothing_public():
+    """What is public, an answer that is graded may read and change: a model's own right answer, for example."""
+    lent = [(exercise.id, one) for exercise in EXERCISES for one in draw(exercise, 0)[-1] if callable(one)]
+    public = {(name, key) for name, one in lent for key in vars(one) if not key.startswith("_")}
+    assert public == set() and len(lent) >= 10
+
+
 @pytest.mark.parametrize(
     "exercise", [exercise for exercise in EXERCISES if exercise.given], ids=lambda exercise: exercise.id
 )
