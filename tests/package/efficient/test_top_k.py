@@ -153,6 +153,10 @@ def test_no_more_than_a_blocks_keys_are_held(monkeypatch):
     assert sum(saved.values()) < 2 * 200 * K * 2 * D_MODEL * 8
 
 
+def test_a_batch_of_nothing_is_no_error():
+    assert top_k_layer()(tokens_of(3, batch=0), causal=True)[0].shape == (0, 3, D_MODEL)
+
+
 def test_large_numbers_that_are_seen_are_no_error():
     layer, tokens = top_k_layer(dtype=torch.float32), 1e38 * tokens_of(30).float().sign()
     assert layer(tokens, causal=True)[0].shape == tokens.shape
