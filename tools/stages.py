@@ -63,9 +63,9 @@ def table(ran, speed):
 
 def main(*stages):
     """Run them all, whatever fails; the exit status."""
-    first = speed()
+    before = speed()
     ran = {stage: run(stage) for stage in stages}
-    print("\n" + "\n".join(table(ran, first)))
+    print("\n" + "\n".join(table(ran, (before + speed()) / 2)))  # others may have been at work for a while
     return int(not all(passed for passed, _ in ran.values()))
 
 
