@@ -17,4 +17,5 @@ def slowest(ran):
     notebooks = {name: data["execution_seconds"] for name, data in ran.items()}
     cells = {f"{name}, cell {n}": taken for name, data in ran.items() for n, taken in data["cell_seconds"].items()}
     lines = table(f"slowest notebooks (budget: {BUDGET} s each)", notebooks) + table("slowest cells", cells)
-    return "\n".join([*lines, f"all {len(ran)} notebooks: {sum(notebooks.values()):.0f} s of one thread (budget: {IN_ALL} s)\n"])
+    lines.append(f"all {len(ran)} notebooks: {sum(notebooks.values()):.0f} s of one thread (budget: {IN_ALL} s)\n")
+    return "\n".join(lines)
