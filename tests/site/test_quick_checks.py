@@ -123,7 +123,8 @@ def test_a_late_script_covers_nothing_under_the_reader(open_sample, alone, reads
     page.goto(alone("checks", "quick_checks"), wait_until="commit")
     page.get_by_text("Prose of the next section.").wait_for()
     # A style that comes later moves what the reader has before them.
-    page.wait_for_function("[...document.querySelectorAll('link[rel=stylesheet]')].every((link) => link.sheet)")
+    while not page.evaluate("[...document.querySelectorAll('link[rel=stylesheet]')].every((link) => link.sheet)"):
+        page.wait_for_timeout(25)
     target = "div.cell" if reads else "[data-kind=order]"
     page.evaluate(f"scrollTo(0, document.querySelector('{target}').getBoundingClientRect().top + 40)")
     while not held:
