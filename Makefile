@@ -38,7 +38,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 UV := .venv-lock/uv-0.13.9
 
 .PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 page \
-  browser engines sweeps map odds peers gpu mutants margins check lock wheel url version clean
+  browser engines sweeps map picture odds peers gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -178,6 +178,9 @@ sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (min
 
 map: $(VENV)/.package ## write anew the front page's list of pages, from the contents and what the pages say they take
 	@$(BIN)/python tools/course_map.py
+
+picture: site | browser ## draw anew README's picture of the front page's live model
+	@$(BIN)/python tools/picture.py
 
 odds: $(VENV)/.package ## run every notebook that changed ten times, and record how often each claim holds (an hour or two; PAGES=)
 	@$(BIN)/python tools/odds.py $(PAGES)

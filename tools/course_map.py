@@ -1,4 +1,4 @@
-"""Writes the front page's list of the course, part by part, from the table of contents and what the pages say."""
+"""Writes the lists of the course on the front page and in README, from the table of contents and what the pages say."""
 
 import re
 from math import ceil
@@ -10,6 +10,8 @@ import yaml
 READING_AND_EXERCISES = re.compile(r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*")
 LOOK_UP = "Look it up"  # this part's pages say no time: they are not read from end to end
 FRONT_PAGE = Path("intro.ipynb")
+README = Path("README.md")
+TABLE = re.compile(r"(?<=## The lessons\n\n).*?\n(?=\n[^|])", re.DOTALL)
 CELL = "parts"  # the id of the front page's cell that holds the list
 END_OF_FIRST_READING = "language_model"  # the reader builds the front page's model there
 EVENING = 90  # minutes
@@ -28,12 +30,13 @@ def read_page(file):
     minutes = READING_AND_EXERCISES.search(text)
     if not minutes:
         raise ValueError(f"{file} must say how long it takes, as the other pages do")
-    return {"file": file, "title": title_of(text), "minutes": sum(map(int, minutes.groups()))}
+    return {"file": file, **heading_of(text), "minutes": sum(map(int, minutes.groups()))}
 
 
-def title_of(text):
-    """The title in a page's Markdown."""
-    return text.splitlines()[0].removeprefix("# ").strip()
+def heading_of(text):
+    """The title in a page's Markdown, and the question below it in italics."""
+    title, question, *_ = filter(None, text.splitlines())
+    return {"title": title.removeprefix("# ").strip(), "question": question.strip("*")}
 
 
 def read_contents():
@@ -48,7 +51,7 @@ def read_look_up():
     """The pages to look something up in."""
     files = [chapter["file"] for part, chapters in read_contents() if part == LOOK_UP for chapter in chapters]
     return [
-        {"file": file, "title": title_of(nbformat.read(f"{file}.ipynb", as_version=4).cells[0].source)}
+        {"file": file, **heading_of(nbformat.read(f"{file}.ipynb", as_version=4).cells[0].source)}
         for file in files
     ]
 
@@ -86,6 +89,14 @@ def write_list(parts, look_up=()):
     return "\n".join(lines)
 
 
+def write_table(parts, look_up=()):
+    """README's table: a row for each lesson, with its question and its further pages."""
+    rows = ["| lesson | question | further |", "| --- | --- | --- |"]
+    for page in [*(lesson for part in parts for lesson in part["lessons"]), *look_up]:
+        rows.append(f"| {link(page)} | {page['question']} | {', '.join(map(link, page.get('further', ())))} |")
+    return "\n".join(rows) + "\n"
+
+
 def link(page):
     """A page's title as a link."""
     return f"[{page['title']}]({page['file']}.ipynb)"
@@ -98,7 +109,8 @@ def evenings(pages):
 
 
 if __name__ == "__main__":
-    page = nbformat.read(FRONT_PAGE, as_version=4)
-    next(cell for cell in page.cells if cell.id == CELL).source = write_list(read_parts(), read_look_up())
+    page, pages = nbformat.read(FRONT_PAGE, as_version=4), (read_parts(), read_look_up())
+    next(cell for cell in page.cells if cell.id == CELL).source = write_list(*pages)
     nbformat.write(page, FRONT_PAGE)
-    print(f"the list in {FRONT_PAGE} is as the pages say")
+    README.write_text(TABLE.sub(lambda _: write_table(*pages), README.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"the lists in {FRONT_PAGE} and {README} are as the pages say")
