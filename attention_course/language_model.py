@@ -53,6 +53,7 @@ class CausalLanguageModel(nn.Module):
         symbols: Tensor,
         mask: Tensor | None = None,
         *,
+        causal: bool = True,
         need_weights: bool = False,
         caches: list[KVCache] | None = None,
     ) -> tuple[Tensor, list[Tensor] | None]:
@@ -60,8 +61,9 @@ class CausalLanguageModel(nn.Module):
 
         Args:
             symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
-            mask: Boolean, `True` = may attend. If left out, a symbol sees itself and earlier ones. A mask takes the
-                place of that, so that it may show the future, too, unless the mechanism is `causal` itself.
+            mask: Boolean, `True` = may attend; what it hides is hidden besides the future, as padding is.
+            causal: Whether a symbol sees itself and earlier ones only. `False` shows the future, which no language
+                model may see, unless the mechanism is `causal` itself.
             need_weights: Whether to return the weights of every block.
             caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
 
@@ -82,7 +84,7 @@ class CausalLanguageModel(nn.Module):
         caches = [None] * len(self.blocks) if caches is None else caches
         with undone_on_error(*caches):
             for block, cache in zip(self.blocks, caches, strict=True):
-                tokens, weights = block(tokens, mask, causal=mask is None, need_weights=need_weights, cache=cache)
+                tokens, weights = block(tokens, mask, causal=causal, need_weights=need_weights, cache=cache)
                 all_weights.append(weights)
         return self.logits(self.norm(tokens)), all_weights if need_weights else None
 

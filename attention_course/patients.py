@@ -195,9 +195,10 @@ def _tagged(model: nn.Module, symbols: Tensor, way: Callable) -> Tensor:
     return model.logits(way(model.encoder(model.positions(model.embedding(symbols)))[0]))
 
 
-def _all_see_all(model: nn.Module, symbols: Tensor, ahead: int) -> Tensor:
+def _sees_ahead(model: nn.Module, symbols: Tensor, ahead: int) -> Tensor:
     n = symbols.size(1)
-    return model(symbols, torch.ones(n, n, dtype=torch.bool, device=symbols.device).tril(ahead))[0]
+    mask = torch.ones(n, n, dtype=torch.bool, device=symbols.device).tril(ahead)
+    return model(symbols, mask, causal=False)[0]
 
 
 # What was done wrong: the cause that `examine` should name, and who it was done to.
@@ -224,11 +225,11 @@ BROKEN: dict[str, tuple[str, Callable[[int], Patient]]] = {
     ),
     "causal mask missing": (
         "future",
-        lambda seed: _changed(writer(seed), lambda model, x: _all_see_all(model, x, x.size(1))),
+        lambda seed: _changed(writer(seed), lambda model, x: _sees_ahead(model, x, x.size(1))),
     ),
     "causal mask off by one": (
         "future",
-        lambda seed: _changed(writer(seed), lambda model, x: _all_see_all(model, x, 1)),
+        lambda seed: _changed(writer(seed), lambda model, x: _sees_ahead(model, x, 1)),
     ),
     "targets not shifted": ("shift", lambda seed: (p := writer(seed))._replace(batch=(p.batch[0], p.batch[0]))),
     "mask inverted": ("inverted", lambda seed: _changed(reviewer(seed), lambda model, x, mask: model(x, ~mask))),

@@ -13,13 +13,13 @@ from attention_course.language_model import CausalLanguageModel
 
 
 @torch.no_grad()
-def head_means(model: CausalLanguageModel, pieces: Tensor, mask: Tensor | None = None) -> Tensor:
+def head_means(model: CausalLanguageModel, pieces: Tensor, *, causal: bool = True) -> Tensor:
     """What each head says on average over pieces of text: its blend of the values, before the heads are joined.
 
     Args:
         model: Its attention a `MultiHeadAttention` in every block.
         pieces: Symbols, `(n_pieces, n)`.
-        mask: `(n, n)`, `True` where a symbol may attend; causal if left out.
+        causal: Whether a symbol sees itself and earlier ones only.
 
     Returns:
         `(n_blocks, n_heads, d_head)`.
@@ -33,7 +33,7 @@ def head_means(model: CausalLanguageModel, pieces: Tensor, mask: Tensor | None =
 
             hooks.callback(block.attention.out_proj.register_forward_pre_hook(keep).remove)
         for some in pieces.split(32):
-            model(some, mask)
+            model(some, causal=causal)
     n_heads = model.blocks[0].attention.n_heads
     return torch.stack([torch.cat(answers).mean(0).unflatten(0, (n_heads, -1)) for answers in said])
 
@@ -79,10 +79,10 @@ def switched_off(
 
 
 @torch.no_grad()
-def bits(model: CausalLanguageModel, pieces: Tensor, mask: Tensor | None = None) -> float:
-    """Mean cost of every symbol `(n_pieces, n + 1)` but the first of its piece, in bits; `mask` is `(n, n)`."""
+def bits(model: CausalLanguageModel, pieces: Tensor, *, causal: bool = True) -> float:
+    """Mean cost of every symbol `(n_pieces, n + 1)` but the first of its piece, in bits."""
     losses = [
-        F.cross_entropy(model(some[:, :-1], mask)[0].transpose(1, 2), some[:, 1:], reduction="none")
+        F.cross_entropy(model(some[:, :-1], causal=causal)[0].transpose(1, 2), some[:, 1:], reduction="none")
         for some in pieces.split(32)
     ]
     return torch.cat(losses).mean().item() / math.log(2)
@@ -102,14 +102,12 @@ def measure_switched_off(model: CausalLanguageModel, pieces: Tensor, *, masked: 
         head saying zeros or its mean), `blocks` (each adding nothing), `positions`, and `mask` (the other one).
     """
     n = pieces.size(1) - 1
-    everything = torch.ones(n, n, dtype=torch.bool, device=pieces.device)
-    own, other = (None, everything) if masked else (everything, None)
-    means = head_means(model, pieces[:, :-1], own).half()
+    means = head_means(model, pieces[:, :-1], causal=masked).half()
     n_blocks, n_heads, _ = means.shape
 
     def cost(**off) -> float:
         with switched_off(model, **off):
-            return round(bits(model, pieces, own), 4)
+            return round(bits(model, pieces, causal=masked), 4)
 
     def cost_of_heads(instead) -> list[list[float]]:
         return [[cost(heads=[(b, h)], means=instead) for h in range(n_heads)] for b in range(n_blocks)]
@@ -123,5 +121,5 @@ def measure_switched_off(model: CausalLanguageModel, pieces: Tensor, *, masked: 
         "with_means": cost_of_heads(means.to(model.logits.weight)),
         "blocks": [cost(blocks=[block]) for block in range(n_blocks)],
         "positions": cost(positions=True),
-        "mask": round(bits(model, pieces, other), 4),
+        "mask": round(bits(model, pieces, causal=not masked), 4),
     }
