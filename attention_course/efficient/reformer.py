@@ -56,9 +56,9 @@ def lsh_attention(
     if mask is not None:
         meets = meets & mask
     if causal:
-        meets = meets & causal_mask(n_tokens)
+        meets = meets & causal_mask(n_tokens, device=query.device)
     scores = query @ F.normalize(query, dim=-1).transpose(-2, -1) * query.size(-1) ** -0.5
-    scores = scores.masked_fill(torch.eye(n_tokens, dtype=torch.bool), SELF)
+    scores = scores.masked_fill(torch.eye(n_tokens, dtype=torch.bool, device=query.device), SELF)
     times = meets.sum(0, dtype=scores.dtype)  # a pair that meets twice is twice as likely
     weights = masked_softmax(scores + times.log(), times > 0)
     return weights @ value, weights
