@@ -1,4 +1,10 @@
-"""Run somebody's function so that whatever it does is a result: an endless loop, `sys.exit()`, an odd tensor."""
+"""Run somebody's function so that whatever it does is a result: an endless loop, `sys.exit()`, an odd tensor.
+
+It runs in the reader's own kernel, since it may use whatever their cells have defined, and a new process would take
+seconds to import PyTorch for each check. So the time is limited from within: an alarm raises `TooSlow` inside the
+function. A bare `except` in a loop would swallow each alarm, and a debugger's hook (`sys.settrace`) then raises it once
+more in the first line of that `except`, which no longer stands in the `try`.
+"""
 
 import copy
 import linecache
