@@ -12,13 +12,10 @@ from selenium.common.exceptions import WebDriverException
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
 
-import started  # noqa: E402
-from engines import ENGINES  # noqa: E402
+from engines import ENGINES, MissingEngine  # noqa: E402
 from recording import recording  # noqa: E402
 from visit import find_faults, look_at  # noqa: E402
 from visits import SITE, one_of_each_kind, page_names, with_everything  # noqa: E402
-
-engine = started.engine
 
 
 def engine_pages() -> list[str]:
@@ -39,9 +36,22 @@ def visits() -> list:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for a page runs on the pages of each engine."""
+    """A test that asks for a page runs on the pages of each engine, and another one in each."""
     if "page_name" in metafunc.fixturenames:
         metafunc.parametrize(("engine_name", "page_name"), visits(), scope="session")
+    elif "engine_name" in metafunc.fixturenames:
+        metafunc.parametrize("engine_name", ENGINES, scope="session")
+
+
+@pytest.fixture(scope="session")
+def engine(engine_name: str) -> Iterator:
+    """The engine, for all pages."""
+    try:
+        started = ENGINES[engine_name]()
+    except MissingEngine as missing:
+        pytest.fail(str(missing), pytrace=False)
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")

@@ -59,11 +59,9 @@ class Firefox:
         return reply["value"]
 
     def open(self, address: str) -> None:
-        """Load a page."""
         self._tell("open", address=address)
 
     def evaluate(self, script: str):
-        """The value of an expression in the page."""
         return self._tell("evaluate", script=script)
 
     def press(self, selector: str, index: int, key: str) -> None:
@@ -75,7 +73,6 @@ class Firefox:
         self._tell("click", selector=selector, index=index)
 
     def close(self) -> None:
-        """End the browser."""
         self.process.stdin.close()
         self.process.wait(timeout=20)
 
@@ -113,21 +110,18 @@ class WebKit:
         return screen
 
     def open(self, address: str) -> None:
-        """Load a page, in a new browser if the last one crashed."""
         if self.crashed():
             self._end_browser()
             self.browser = self._start_browser()
         self.browser.get(address)
 
     def crashed(self) -> bool:
-        """Whether the browser is gone."""
         try:
             return not self.browser.window_handles
         except InvalidSessionIdException:
             return True
 
     def evaluate(self, script: str):
-        """The value of an expression in the page."""
         return self.browser.execute_script(f"return {script}")
 
     def _element(self, selector: str, index: int):
@@ -151,7 +145,6 @@ class WebKit:
             self.browser.quit()
 
     def close(self) -> None:
-        """End the browser and its screen."""
         self._end_browser()
         self.screen.terminate()
         self.screen.wait(timeout=20)

@@ -20,7 +20,6 @@ const actions = {
   evaluate: ({ script }) => page.evaluate(script),
   press: async ({ selector, index, key }) => (await element(selector, index)).press(key),
   click: async ({ selector, index }) => (await element(selector, index)).click(),
-  version: () => browser.version(),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -23,6 +23,10 @@ UNDRAWN = """[...document.querySelectorAll(".bd-article .math")]
     || math.closest("details:not([open]), .course-entry")))
   .map((math) => math.textContent.slice(0, 60))"""
 
+# The letter that is written into a state.
+GROUNDLESS = """[...document.querySelectorAll(".course-state-new td:last-child")].map((cell) =>
+  getComputedStyle(cell).backgroundColor).filter((ground) => ["transparent", "rgba(0, 0, 0, 0)"].includes(ground))"""
+
 # What a view says it shows, and what it shows.
 SHOWN = """(() => {{
   const box = document.querySelectorAll({selector!r})[{index}].closest(".course-explorer");
@@ -56,12 +60,12 @@ def find_faults(engine) -> dict[str, list]:
         "explorers that are not mounted": engine.evaluate(UNMOUNTED),
         "live models that did not start": engine.evaluate(NOT_STARTED),
         "formulas that are not drawn": engine.evaluate(UNDRAWN),
+        "letters without a ground": engine.evaluate(GROUNDLESS),
     }
     return {name: what for name, what in faults.items() if what}
 
 
 def count(engine, selector: str) -> int:
-    """How many elements there are."""
     return engine.evaluate(f"document.querySelectorAll({selector!r}).length")
 
 

@@ -238,11 +238,9 @@ class LiveExplorer:
         handle.press(key)
 
     def choose(self, label: str, option: str) -> None:
-        """Pick an option of a menu."""
         self.control("dropdown", label).locator("select").select_option(label=option)
 
     def tick(self, label: str) -> None:
-        """Click a checkbox."""
         self.output.locator(".widget-checkbox").filter(has_text=label).locator("input").click()
 
     def wait_for(self, **wanted) -> dict:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from choosing import weekly
 from explorer_pages import show  # noqa: F401
-from live_models import open_model, trained  # noqa: F401
+from live_models import one_model, open_model, trained, two_models  # noqa: F401
 from live_translators import model, open_translator  # noqa: F401
 from sample_book import alone, open_sample, sample, sample_host  # noqa: F401
 from serving import BOOK, serving

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bare_page import bare_page
 from PIL import Image
-from serving import serving
+from serving import STRICT, serving
 from visits import ROOT, WIDTHS
 
 from attention_course.explore.explorer import VIEWS
@@ -83,11 +83,13 @@ def show(browser, tmp_path_factory):
     """
     contexts = []
 
-    def show(*explorers, scheme="light", width="desktop", from_folder=False, moved=True, clock=False, **options):
+    def show(
+        *explorers, scheme="light", width="desktop", policy=STRICT, from_folder=False, moved=True, clock=False, **others
+    ):
         folder = tmp_path_factory.mktemp("explorers")
         write_pages(folder, explorers)
-        options = {"reduced_motion": "reduce", **options}
-        context = browser.new_context(color_scheme=scheme, viewport={"width": WIDTHS[width], "height": 900}, **options)
+        options = {"reduced_motion": "reduce", "viewport": {"width": WIDTHS[width], "height": 900}, **others}
+        context = browser.new_context(color_scheme=scheme, **options)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
@@ -97,7 +99,7 @@ def show(browser, tmp_path_factory):
         if from_folder:
             address = (folder / f"{scheme}.html").as_uri()
         else:
-            server = serving(folder)
+            server = serving(folder, policy)
             address = f"{server.__enter__()}/{scheme}.html"
             page.on("close", lambda: server.__exit__(None, None, None))
         page.goto(address, wait_until="load")
@@ -121,17 +123,6 @@ def save_picture(page, scheme: str, folder: Path) -> tuple[str, int]:
     assert (ground.mean() > 200) == (scheme == "light")
     assert ((abs(picture - ground).max(-1) > 100).mean(0) > 0)[20:300].mean() > 0.5  # words stand there
     return download.value.suggested_filename, picture.shape[0]
-
-
-def assert_follows_the_page(explorer: "Mounted") -> None:
-    """Its maps are drawn again when the page turns dark, and made smaller when it gets narrow."""
-    light = explorer.pixels()
-    explorer.page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    assert explorer.pixels() != light
-    canvas = explorer.view.locator("canvas").first
-    wide = canvas.evaluate("canvas => canvas.width")
-    explorer.page.set_viewport_size({"width": 390, "height": 844})
-    explorer.page.wait_for_function("wide => document.querySelector('canvas').width < wide", arg=wide)
 
 
 class Mounted:
@@ -162,11 +153,9 @@ class Mounted:
         return np.array(self.view.evaluate("view => view.explorer.weights"))
 
     def control(self, name: str):
-        """One of the native controls."""
         return self.box.locator(f'[data-control="{name}"]')
 
     def press(self, name: str, *keys: str) -> None:
-        """Press keys on a control."""
         for key in keys:
             self.control(name).press(key)
 

@@ -13,7 +13,6 @@ from attention_course.explore import explore_attention, explore_frames, explore_
 
 
 def draw_bars(height, width=1):
-    """A figure for frames."""
     figure, ax = plt.subplots(figsize=(4, 2))
     ax.bar([0, 1], [height, width])
     return figure

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from explorer_pages import Mounted
 
 from attention_course.checkpoints import load_character_model
@@ -22,26 +23,37 @@ def trained():
     return model.double(), vocabulary
 
 
+def make_model(trained, **options):
+    return explore_model(*trained, TEXT, **{"alt": "A model.", "limit": LIMIT} | options)
+
+
+@pytest.fixture(scope="module")
+def one_model(trained):
+    """The live model, with nothing else to choose."""
+    return make_model(trained)
+
+
+@pytest.fixture(scope="module")
+def two_models(trained):
+    """The live model beside the one that was trained without the mask."""
+    return make_model(trained, alt="Two models.", unmasked=load_character_model("unmasked")[0])
+
+
 @pytest.fixture
 def open_model(show, trained):
     """A function that opens a page with the live model, once it has run."""
 
     def open_model(measured=(), **options):
-        model, vocabulary = trained
-        given = {"examples": ["for x in range"], "limit": LIMIT, "measured": measured}
-        explorer = explore_model(model, vocabulary, TEXT, alt="A model.", **given)
-        page = show(explorer, **options)
+        page = show(make_model(trained, examples=["for x in range"], measured=measured), **options)
         return page, Live(page)
 
     return open_model
 
 
 class Live(Mounted):
-    """The live model of a page."""
-
-    def __init__(self, page):
+    def __init__(self, page, label="Your text"):
         super().__init__(page)
-        self.text = page.get_by_label("Your text")
+        self.text = page.get_by_label(label)
         self.cost = page.locator(".course-live-cost")
         self.view.locator(".course-live-cost:not(:empty)").wait_for()
         self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
@@ -56,21 +68,24 @@ class Live(Mounted):
             self.page.wait_for_timeout(25)
         raise AssertionError(f"{name} changed nothing")
 
+    def choose_unmasked(self):
+        self.page.locator(".course-live-choice select").select_option(label="trained without the mask")
+        self.wait_for(model=1)
+
     def logits(self, n):
         """Those on show, `(n_tokens, n_symbols)`."""
         lens = self.view.evaluate("view => Array.from(view.explorer.sight.lenses.at(-1))")
         return np.reshape(lens, (n, -1))
 
+    def bits(self):
+        """Mean cost of each character but the first, by the logits on show."""
+        symbols = self.view.evaluate("view => view.explorer.sight.symbols")
+        logits = torch.tensor(self.logits(len(symbols)))
+        return F.cross_entropy(logits[:-1], torch.tensor(symbols[1:])).item() / math.log(2)
+
 
 def encode(text, vocabulary):
     return torch.tensor([[vocabulary.index(character) for character in text]])
-
-
-@torch.no_grad()
-def bits(model, symbols, mask=None):
-    """Mean cost of each symbol but the first."""
-    logits, _ = model(symbols, mask)
-    return torch.nn.functional.cross_entropy(logits[0, :-1], symbols[0, 1:]).item() / math.log(2)
 
 
 class HighExplorer:

@@ -1,9 +1,9 @@
 """The live translator on a page, and the model beside it in Python."""
 
+import live_models
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted
 
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
@@ -41,18 +41,12 @@ def make(model, text=TEXT):
     return explore_model(model, VOCABULARY, text, examples=[OTHER], **options)
 
 
-class Live(Mounted):
-    """The translator of a page."""
-
-    def __init__(self, page, index=0):
-        super().__init__(page, index)
-        self.text = page.get_by_label("Your sentence")
+class Live(live_models.Live):
+    def __init__(self, page):
+        super().__init__(page, "Your sentence")
         self.written = page.locator(".course-live-written button")
-        self.cost = page.locator(".course-live-cost")
         self.fault = page.locator(".course-live-fault")
         self.said = page.locator(".course-live-said")
-        self.view.locator(".course-live-cost:not(:empty)").wait_for()
-        self.page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
         self.wait_for(writing=False)
 
     def logits(self):
@@ -70,11 +64,6 @@ def run(model, source, written):
     """Logits and cross-attention weights `(blocks, heads, words, source)`."""
     logits, weights = model(torch.tensor([source]), torch.tensor([written]), need_weights=True)
     return logits[0], torch.stack(weights)[:, 0]
-
-
-def probability(model, source, written):
-    shares = run(model, source, written)[0].softmax(-1)
-    return shares[torch.arange(len(written)), written].prod().item()
 
 
 def tell(share):

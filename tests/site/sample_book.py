@@ -29,7 +29,6 @@ FILLER = "More words. " * 60
 
 
 def make_sample(book: Path) -> Path:
-    """Write the book."""
     files = {path.relative_to(PAGES).as_posix(): path.read_text(encoding="utf-8") for path in PAGES.rglob("*.*")}
     make_book(book, {name: text.replace("{filler}", FILLER) for name, text in files.items()})
     for name in FROM_THE_COURSE:

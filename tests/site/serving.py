@@ -24,7 +24,6 @@ class StrictHandler(http.server.SimpleHTTPRequestHandler):
         super().__init__(*args, **options)
 
     def end_headers(self) -> None:
-        """Add the policy to each reply."""
         self.send_header("Content-Security-Policy", self.policy)
         super().end_headers()
 
@@ -36,7 +35,6 @@ class PagesHandler(StrictHandler):
     """Answers for a site in a folder of the host as GitHub Pages does: what is not there is the site's 404.html."""
 
     def send_error(self, code: int, *arguments: object, **options: object) -> None:
-        """Send the page."""
         page = Path(self.directory, self.path.split("/")[1], "404.html").read_bytes()
         self.send_response(code)
         self.send_header("Content-Type", "text/html; charset=utf-8")

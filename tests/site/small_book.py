@@ -42,5 +42,4 @@ def build(book: Path) -> subprocess.CompletedProcess:
 
 
 def read_page(site: Path, name: str) -> BeautifulSoup:
-    """A page of a built site."""
     return BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")

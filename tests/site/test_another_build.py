@@ -26,7 +26,6 @@ LEFT = (
 
 
 def build_well(book):
-    """Build a book."""
     result = build(book)
     assert result.returncode == 0, result.stdout + result.stderr
     return book / "_build" / "html"
@@ -41,7 +40,6 @@ def write_odds(book, **held):
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """The book."""
     pages = {"_toc.yml": TOC, "page.md": FRONT, "chapters/lesson.md": LESSON, "a_text.md": "# A text\n"}
     pages |= {f"{name}.md": CLAIM for name in ("a_claim", "claimed", "other")}
     pages |= {"still.md": "# Still\n", "glossary.md": "# Glossary\n\nsoftmax\n: Weights."}
@@ -53,14 +51,13 @@ def book(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def before(book, tmp_path_factory):
-    """The site of the first build."""
     return shutil.copytree(build_well(book), tmp_path_factory.mktemp("before") / "html")
 
 
 @pytest.fixture(scope="module")
 def after(book, before):
     """The site when much has changed: the glossary, odds, a page, and what moved; with what it had before."""
-    write_file(book / "other.md", '# A claim\n\n<p class="alert-danger">Something bad.</p>\n')
+    write_file(book / "other.md", '# All of it\n\n<p class="alert-danger">Something bad.</p>\n')
     (book / "glossary.md").write_text("# Glossary\n\nmask\n: What forbids.")
     (book / "_moved.yml").write_text("still#left: other\n")
     write_odds(book, **{"two is more than one": ("recorded", 10), "three is more than two": ("trained", 10)})
@@ -72,9 +69,8 @@ def after(book, before):
 def test_no_dead_button_before_publication(before):
     """While the repository's address is the placeholder, only the download is offered."""
     buttons = read_page(before, "page").select(".course-button")
-    assert [(button.get_text(strip=True), button["href"]) for button in buttons] == [
-        ("Download notebook", "_sources/page.ipynb")
-    ]
+    links = [(button.get_text(strip=True), button["href"]) for button in buttons]
+    assert links == [("Download notebook", "_sources/page.ipynb")]
 
 
 def test_before_publication_nothing_names_an_address(before):
@@ -126,6 +122,11 @@ def test_a_page_whose_own_text_is_as_it_was_follows_the_list_of_moves(before, af
     assert json.loads(scripts[1][0]["data-parts"]) == {"#left": "other.html#"}
 
 
+def test_all_pages_follow_another_ones_title(after):
+    assert "All of it" in read_page(after, "page").select_one(".bd-sidebar").get_text()
+    assert read_page(after, "still").select_one(".left-prev .prev-next-title").get_text() == "All of it"
+
+
 def test_a_rule_comes_back_with_its_class(before, after):
     sheets = [(site / "_static" / "styles" / "bootstrap.css").read_text(encoding="utf-8") for site in (before, after)]
     assert [".alert-danger{" in sheet for sheet in sheets] == [False, True]
@@ -135,14 +136,3 @@ def test_what_earlier_builds_left_is_taken_away(before, after):
     """And nothing else."""
     files = [{path.relative_to(site) for path in site.rglob("*") if path.is_file()} for site in (before, after)]
     assert files[0] == files[1]
-
-
-@pytest.mark.weekly
-def test_all_pages_follow_another_ones_title(book, after):
-    """And a chapter other exceptions from its terms."""
-    write_file(book / "other.md", "# All of it\n")
-    (book / "_terms.yml").write_text("said:\n  mask: [has]\n")
-    build_well(book)
-    assert "All of it" in read_page(after, "page").select_one(".bd-sidebar").get_text()
-    assert read_page(after, "still").select_one(".left-prev .prev-next-title").get_text() == "All of it"
-    assert terms(after) == ["has"]

@@ -7,7 +7,7 @@ import pytest
 from choosing import weekly
 from faults import find_faults
 from playwright.sync_api import expect
-from visits import one_of_each_kind, visits
+from visits import IN_ALL_MODES, OF_THE_REFERENCE, ROOT, SITE, VIEW, one_of_each_kind, page_names, visits
 
 IN_A_FOLDER = ["chapters/scaled_dot_product.html"]  # with an explorer, formulas, checks and code
 
@@ -37,6 +37,13 @@ def test_works_from_a_folder(open_page, site, kind_of_page):
     assert "Course icons" in [family.strip('"') for family in fonts]
 
 
+def test_what_stands_for_others_is_there():
+    """Pages by their names, and each view of an explorer on a page of its kind."""
+    assert IN_ALL_MODES | OF_THE_REFERENCE <= set(page_names())
+    views = {path.stem for path in (ROOT / "attention_course/explore/views").glob("*.js")}
+    assert {view for name in one_of_each_kind() for view in VIEW.findall((SITE / name).read_text())} == views
+
+
 def test_paper_is_light(open_page, origin):
     """Also of a dark page, whose colours are back afterwards; some browsers tell only one of the two ways."""
     page = open_page(f"{origin}/chapters/self_attention.html", "dark", "desktop").page
@@ -49,11 +56,3 @@ def test_paper_is_light(open_page, origin):
             tell(begins)
             expect(page.locator("html")).to_have_attribute("data-theme", theme)
             assert (page.evaluate(LIGHTNESS) > 200) == begins
-
-
-def test_the_front_door_leads_to_the_first_page(browser, origin):
-    """The site's bare address shows the introduction."""
-    page = browser.new_page()
-    page.goto(f"{origin}/index.html")
-    page.wait_for_url("**/intro.html")
-    page.close()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import Mounted
-from explorer_samples import draw_bars, pytorch_weights, shown_picture
+from explorer_samples import draw_bars, shown_picture
 
 from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
@@ -28,45 +28,6 @@ def test_the_temperature_moves_by_keyboard_from_end_to_end(show):
         if beyond:
             explorer.press("temperature", beyond)
             assert explorer.state["temperature"] == temperature
-
-
-def test_heads_side_by_side_or_one(show):
-    """The choice changes how many maps there are, and each map's name."""
-    explorer = Mounted(show(explore_attention(torch.randn(3, 4, 4), alt="Random.")))
-    titles = explorer.view.locator("figcaption")
-    assert titles.all_inner_texts() == ["head 1", "head 2", "head 3"]
-    assert explorer.state["head"] == "all"
-    explorer.control("head").press("ArrowDown")
-    explorer.control("head").press("ArrowDown")
-    assert titles.all_inner_texts() == ["head 2"]
-    assert explorer.state["head"] == 2 and explorer.weights.shape == (1, 4, 4)
-
-
-def test_gold_comes_and_goes(show):
-    """As frames on the map and on the numbers, and in words."""
-    explorer = Mounted(show(explore_attention(torch.randn(4, 4), gold=torch.eye(4) > 0, alt="Random.")))
-    framed = explorer.pixels()
-    assert explorer.view.locator("li.course-explorer-gold").count() == 1
-    assert "gold" in explorer.view.locator(".course-explorer-legend").inner_text()
-    explorer.control("gold").press("Space")
-    assert explorer.state["gold"] is False
-    assert explorer.pixels() != framed
-    assert explorer.view.locator("li.course-explorer-gold").count() == 0
-    assert "gold" not in explorer.view.locator(".course-explorer-legend").inner_text()
-
-
-def test_models_by_their_number_of_heads(show):
-    """From the first to the last by keyboard, with each one's accuracy."""
-    scores = {n: torch.randn(n, 5, 5) for n in (1, 2, 4, 8)}
-    accuracy = {1: 0.25, 2: 0.5, 4: 0.75, 8: 1.0}
-    explorer = Mounted(show(explore_heads(scores, accuracy=accuracy, mask="causal", alt="Random models.")))
-    for keys, n in ((["Home"], 1), (["ArrowRight"], 2), (["End"], 8)):
-        explorer.press("heads", *keys)
-        assert explorer.output("heads") == str(n)
-        assert explorer.state["heads"] == n
-        assert f"accuracy {accuracy[n]:.1%}" in explorer.view.inner_text()
-        assert explorer.view.locator(".course-explorer-maps canvas").count() == n
-        np.testing.assert_allclose(explorer.weights, pytorch_weights(scores[n], 1.0, "causal", 5), rtol=0, atol=1e-6)
 
 
 def count_gold(canvas, n: int) -> np.ndarray:
@@ -140,14 +101,14 @@ def test_the_legend_names_what_is_drawn(show):
 
 
 def test_frames_follow_two_sliders(show):
-    """Every corner of the grid is a picture of its own, and the state says which."""
-    explorer = Mounted(show(explore_frames(draw_bars, {"height": [1, 2, 3], "width": [1.5, 2.5]}, alt="Two bars.")))
+    """Every corner of the grid is a picture of its own, and the state says which; a slider says minus, no hyphen."""
+    explorer = Mounted(show(explore_frames(draw_bars, {"height": [-1, 2, 3], "width": [1.5, 2.5]}, alt="Two bars.")))
     seen = {}
-    for height, height_key in ((1, "Home"), (3, "End")):
+    for height, height_key in ((-1, "Home"), (3, "End")):
         for width, width_key in ((1.5, "Home"), (2.5, "End")):
             explorer.press("height", height_key)
             explorer.press("width", width_key)
-            assert (explorer.output("height"), explorer.output("width")) == (str(height), str(width))
+            assert explorer.output("height") == str(height).replace("-", "−") and explorer.output("width") == str(width)
             state = explorer.state
             assert (state["height"], state["width"]) == (str(height), str(width))
             seen[state["frame"]] = shown_picture(explorer)
@@ -156,43 +117,24 @@ def test_frames_follow_two_sliders(show):
     assert explorer.page.errors == []
 
 
-def test_a_slider_says_minus_and_no_hyphen(show):
-    """The picture's state has the number as Python writes it."""
-    explorer = Mounted(show(explore_frames(draw_bars, {"height": [-1, 2]}, alt="Bars.")))
-    assert explorer.output("height") == "−1" and explorer.state["height"] == "-1"
-    explorer.press("height", "End")
-    assert explorer.output("height") == "2"
-
-
 def test_steps_go_on_by_slider_and_by_button(show):
-    """Each step has its caption; after the last the button starts again."""
-    pairs = [(f"Step {name}.", lambda n=n: draw_bars(n)) for n, name in enumerate(("one", "two", "three"), 1)]
-    explorer = Mounted(show(explore_steps(pairs, alt="Three steps.")))
+    """Each step has its caption, and a longer one moves nothing; after the last the button starts again."""
+    words = ["One.", "Two: " + "long words, " * 20 + "and no more.", "Three."]
+    pairs = [(caption, lambda n=n: draw_bars(n)) for n, caption in enumerate(words, 1)]
+    explorer = Mounted(show(explore_steps(pairs, alt="Three steps."), width="phone"))
     button = explorer.view.locator("button")
-    captions = []
+    captions, tops = [], set()
     for label in ("Next", "Next", "Start again"):
         captions.append(explorer.view.locator(".course-explorer-caption").inner_text())
+        tops.add(explorer.view.locator("img").bounding_box()["y"])
         assert button.inner_text() == label
-        assert captions[-1].split(": ")[1] in explorer.view.locator("img").get_attribute("alt")
+        assert captions[-1].split(": ", 1)[1] in explorer.view.locator("img").get_attribute("alt")
         button.click()
-    assert captions == ["1 of 3: Step one.", "2 of 3: Step two.", "3 of 3: Step three."]
+    assert captions == [f"{n} of 3: {caption}" for n, caption in enumerate(words, 1)] and len(tops) == 1
+    assert "long words" not in explorer.view.aria_snapshot()  # there is room for it, which is not read out
     assert explorer.output("step") == "1"
     explorer.press("step", "End")
-    assert explorer.view.locator(".course-explorer-caption").inner_text() == "3 of 3: Step three."
-
-
-def test_a_longer_caption_moves_nothing(show):
-    """There is room for the longest, which is not read out twice."""
-    pairs = [(caption, lambda: draw_bars(1)) for caption in ("Short.", "A long one. " * 20, "Short.")]
-    page = show(explore_steps(pairs, alt="Three steps."), width="phone")
-    explorer = Mounted(page)
-    tops = []
-    for _ in pairs:
-        tops.append(explorer.view.locator("img").bounding_box()["y"])
-        explorer.view.locator("button").click()
-    assert len(set(tops)) == 1
-    assert "A long one." not in explorer.view.aria_snapshot()
-    page.close()
+    assert explorer.view.locator(".course-explorer-caption").inner_text() == captions[-1]
 
 
 def draw_height(height):
@@ -211,6 +153,19 @@ def test_a_diagram_takes_the_colours_of_the_page(show):
         assert text.text_content() == "2"
         page_ink = explorer.page.evaluate("getComputedStyle(document.querySelector('.course-explorer-view')).color")
         assert text.evaluate("text => getComputedStyle(text).fill") == page_ink
+
+
+def test_ink_is_the_readers_own_where_colours_are_forced(browser):
+    picture = Diagram("A picture.", height=100)
+    picture.box(10, 20, 100, 40, "decoder")
+    page = browser.new_page(forced_colors="active", color_scheme="dark")
+    page.set_content(picture.svg)
+    ink, text, line = page.evaluate(
+        "[getComputedStyle(document.body).color, ...['text', 'rect'].map((part) => "
+        "getComputedStyle(document.querySelector(part))).map((style, i) => i ? style.stroke : style.fill)]"
+    )
+    assert text == line == ink
+    page.close()
 
 
 def test_steps_may_be_diagrams_and_figures(show):

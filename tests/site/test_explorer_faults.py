@@ -1,6 +1,5 @@
 """An explorer that cannot start keeps its first state, and leaves the other explorers of its page alone."""
 
-import pytest
 from explorer_pages import Mounted, write_pages
 from explorer_samples import draw_bars
 from playwright.sync_api import expect
@@ -25,27 +24,21 @@ class Broken:
         )
 
 
-@pytest.mark.parametrize(
-    ("view", "data"),
-    [("frames", '{"values": {'), ("frames", WORKING), ("unknown", WORKING)],
-    ids=["cut off", "of another kind", "without a view"],
-)
-def test_a_broken_explorer_breaks_no_other(browser, tmp_path, view, data):
+def test_a_broken_explorer_breaks_no_other(show):
+    """Whether its data is cut off or of another kind, or there is no such view."""
     explorer = explore_frames(draw_bars, {"height": [1, 2, 3]}, alt="Bars.")
-    write_pages(tmp_path, [explorer, Broken(view, data), explorer])
-    with serving(tmp_path) as origin:
-        page = browser.new_page()
-        page.goto(f"{origin}/light.html")
-        broken = page.locator(".course-explorer").nth(1)
+    kinds = [("frames", '{"values": {'), ("frames", WORKING), ("unknown", WORKING)]
+    page = show(explorer, *(Broken(*kind) for kind in kinds), explorer)
+    for index in (1, 2, 3):
+        broken = page.locator(".course-explorer").nth(index)
         expect(broken.get_by_text("As it begins.")).to_be_visible()
         expect(broken).to_contain_text("could not be started")
         assert broken.locator("input, button, .course-explorer-view").count() == 0
-        for index in (0, 2):
-            working = Mounted(page, index)
-            working.press("height", "ArrowRight")
-            assert working.wait_for(frame=1)["height"] == "2"
-            assert working.box.locator(".course-explorer-first").count() == 0
-        page.close()
+    for index in (0, 4):
+        working = Mounted(page, index)
+        working.press("height", "ArrowRight")
+        assert working.wait_for(frame=1)["height"] == "2"
+        assert working.box.locator(".course-explorer-first").count() == 0
 
 
 def test_without_its_weights_a_sorter_shows_how_it_begins(browser, tmp_path):

@@ -1,28 +1,25 @@
-"""Explorers as the site mounts them: in a real browser, from a strict server and from a folder."""
+"""Explorers as the site mounts them: in a real browser, from a strict server."""
 
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, bundle
-from explorer_samples import every_explorer, pytorch_weights, shown_picture
+from explorer_pages import Mounted, bundle, bundle_live
+from explorer_samples import every_explorer, pytorch_weights
 from visits import WIDTHS, run_axe
 
 from attention_course.explore import explore_attention
 from attention_course.explore.explorer import VIEWS
 
 pytestmark = pytest.mark.usefixtures("close_figures")
-BUDGET = 40_000  # bytes of script and style, uncompressed
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&amp; \u2028"]
-
-
-# --- reading it --------------------------------------------------------------------------------
 
 
 def test_rows_light_up_for_mouse_keyboard_and_finger(show):
     """The weights of the query under the pointer, under focus or under a finger stand there as numbers."""
     scores = torch.randn(1, 5, 6)
     expected = pytorch_weights(scores, 1.0, "none", 6)[0]
-    explorer = Mounted(show(explore_attention(scores, tokens="vwxyz", keys="abcdef", alt="Random."), has_touch=True))
+    shown = explore_attention(scores, tokens="vwxyz", keys="abcdef", query=3, alt="Random.")
+    explorer = Mounted(show(shown, has_touch=True))
     tokens = explorer.view.locator(".course-explorer-queries button")
     canvas = explorer.view.locator("canvas").first
     height = canvas.bounding_box()["height"]
@@ -32,7 +29,12 @@ def test_rows_light_up_for_mouse_keyboard_and_finger(show):
         assert tokens.nth(query).get_attribute("aria-pressed") == "true"
         assert explorer.row() == pytest.approx(expected[query].tolist(), abs=5e-4)
 
-    row_is(0)
+    row_is(3)  # the first may be chosen
+    explorer.control("mask").focus()
+    explorer.page.keyboard.press("Tab")  # one stop for all tokens, however many
+    assert explorer.page.evaluate("document.activeElement.textContent") == "y"
+    explorer.page.keyboard.press("Tab")
+    assert explorer.page.evaluate("document.activeElement.closest('.course-explorer-queries')") is None
     tokens.nth(2).hover()
     row_is(2)
     tokens.nth(2).focus()
@@ -48,27 +50,6 @@ def test_rows_light_up_for_mouse_keyboard_and_finger(show):
     assert explorer.state["query"] in (1, 2)
     best = "abcdef"[int(expected[explorer.state["query"]].argmax())]
     explorer.page.get_by_text(f"attends to “{best}”").wait_for()
-
-
-def test_the_first_row_may_be_chosen(show):
-    """Its weights are written out, and its word is the one that Tab leads to."""
-    scores = torch.randn(1, 5, 6)
-    explorer = Mounted(show(explore_attention(scores, tokens="vwxyz", keys="abcdef", query=3, alt="Random.")))
-    assert explorer.state["query"] == 3
-    assert explorer.row() == pytest.approx(pytorch_weights(scores, 1.0, "none", 6)[0, 3].tolist(), abs=5e-4)
-    explorer.control("mask").focus()
-    explorer.page.keyboard.press("Tab")
-    assert explorer.page.evaluate("document.activeElement.textContent") == "y"
-
-
-def test_one_tab_stop_for_all_tokens(show):
-    """Sixty-four tokens are not sixty-four stops: from the mask to the tokens and out again."""
-    explorer = Mounted(show(explore_attention(torch.randn(64, 64), alt="Random.")))
-    explorer.control("mask").focus()
-    explorer.page.keyboard.press("Tab")
-    assert explorer.page.evaluate("document.activeElement.textContent") == "1"
-    explorer.page.keyboard.press("Tab")
-    assert explorer.page.evaluate("document.activeElement.closest('.course-explorer-queries')") is None
 
 
 def test_tokens_are_text(show):
@@ -102,9 +83,6 @@ def test_ramp_is_told_apart_without_colour(show, scheme):
     assert (steps > 4).all()
 
 
-# --- every page --------------------------------------------------------------------------------
-
-
 def test_a_page_of_all_kinds_has_no_fault(show, scheme, width):
     """No error, nothing refused under a strict policy, no request to anyone else; accessible, and within the page."""
     page = show(*every_explorer(), scheme=scheme, width=width)
@@ -132,23 +110,9 @@ def test_long_tokens_do_not_push_a_phone_sideways(show):
     assert Mounted(page).view.get_by_role("button", name=tokens[1]).count() == 1
 
 
-def test_works_from_a_folder(show):
-    """Opened from disk, with no server at all."""
-    page = show(*every_explorer(), from_folder=True)
-    assert page.errors == []
-    assert page.locator(".course-explorer-view").count() == 4
-    explorer = Mounted(page)
-    explorer.press("temperature", "End")
-    assert explorer.state["temperature"] == 10
-    frames = Mounted(page, 2)
-    first = shown_picture(frames)
-    frames.press("height", "End")
-    assert shown_picture(frames) != first
-
-
-def test_without_scripts_the_first_state_is_there(show, scheme):
+def test_without_scripts_the_first_state_is_there(show):
     """A map, maps, a picture and a captioned picture; and no control that would do nothing."""
-    page = show(*every_explorer(), java_script_enabled=False, scheme=scheme)
+    page = show(*every_explorer(), java_script_enabled=False)
     firsts = page.locator(".course-explorer-first")
     assert [first.locator("svg, img").is_visible() for first in firsts.all()] == [True] * 4
     names = [first.locator("svg, img").get_attribute("aria-label") for first in firsts.all()[:2]]
@@ -171,8 +135,10 @@ def test_prints_the_state_without_the_buttons(show):
     assert bars.evaluate("bar => getComputedStyle(bar).printColorAdjust") == "exact"
 
 
-def test_the_script_is_small_and_strict():
+@pytest.mark.parametrize(("view", "most_bytes"), [("explorers", 40_000), ("model", 49_000), ("translator", 45_000)])
+def test_script_and_style_are_small_and_strict(view, most_bytes):
     """All that a page loads for explorers, uncompressed; and nothing that a policy or a folder would refuse."""
-    assert len(bundle().encode()) + (VIEWS / "explorers.css").stat().st_size < BUDGET
+    script = bundle() if view == "explorers" else bundle_live(view)
+    assert len(script.encode()) + (VIEWS / f"{view}.css").stat().st_size < most_bytes
     refused = ("eval(", "new Function", "import(", "import ", "export ", "innerHTML")
-    assert not [word for word in refused if word in bundle()]
+    assert not [word for word in refused if word in script]

@@ -13,6 +13,7 @@ from visits import SITE
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
 LOADED = {"script", "img", "iframe", "source"}
 STYLES = {"fa-solid", "fa-brands"}
+SIDES = ("width", "height")
 ID = re.compile(r'<\w[^<>]*?\sid="([^"]*)"')
 PICTURE = re.compile(r'<img\b[^>]*>|<svg\b[^>]*\b(?:class="course-diagram"|role="img")')
 RENDERERS = ("mathjax", "require", "katex")
@@ -27,7 +28,6 @@ class Tags(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list) -> None:
-        """Keep it."""
         self.found.append((tag, {name: value or "" for name, value in attrs}))
 
 
@@ -58,16 +58,6 @@ def leads_nowhere(page: Path, address: str) -> bool:
     return bool(parts.fragment) and target.suffix == ".html" and unquote(parts.fragment) not in places
 
 
-def is_silent(image: dict) -> bool:
-    """Whether an image does not say in words what it shows."""
-    return not image.get("alt", "").strip()
-
-
-def is_unsized(image: dict) -> bool:
-    """Whether an image has no room before it arrives, so that things move when it does."""
-    return min(int(image.get(side, 0)) for side in ("width", "height")) < 1
-
-
 def from_elsewhere(tag: str, attributes: dict) -> bool:
     """Whether a script, style, image or frame has an address on another host."""
     loaded = tag in LOADED or (tag == "link" and "stylesheet" in attributes.get("rel", "").split())
@@ -84,8 +74,9 @@ def faults_of_a_file(page: Path, text: str) -> dict[str, list]:
     shown = {name for names in classes if names & STYLES for name in names - STYLES if name.startswith("fa-")}
     faults = {
         "links that lead nowhere": [address for address in addresses if leads_nowhere(page, address)],
-        "images without a description": list(filter(is_silent, images)),
-        "images without a size": list(filter(is_unsized, images)),
+        "images without a description": [image for image in images if not image.get("alt", "").strip()],
+        # They have no room before they arrive, and things move when they do.
+        "images without a size": [one for one in images if min(int(one.get(side, 0)) for side in SIDES) < 1],
         "icons that are not in the font": [name for name in shown if f".{name}" not in icons()],
         "no icons": [] if shown else ["there are some on every page"],
         "loaded from elsewhere": [one for one in tags if from_elsewhere(*one)],

@@ -2,7 +2,6 @@
 
 import pytest
 from small_book import read_page
-from visits import run_axe
 
 PAGE = "chapters/second"
 CODE = "details.fold .cell_input"
@@ -13,23 +12,19 @@ CLOSED, OPEN, FIRST = [False] * 3, [True] * 3, [True, False, False]
 
 @pytest.fixture
 def show(open_sample):
-    """A function that opens the page."""
     return lambda **options: open_sample(f"{PAGE}.html", **options)
 
 
 @pytest.fixture
 def page(show):
-    """The page."""
     return show()
 
 
 def shown(page):
-    """Which folds show their code."""
     return [code.is_visible() for code in page.locator(CODE).all()]
 
 
 def wait_until_pressed(page, state):
-    """Wait until the button for all folds says that it is pressed, or that it is not."""
     page.locator(f"{BUTTON}[aria-pressed={state}]").wait_for()
 
 
@@ -101,10 +96,3 @@ def test_without_scripts_folds_work_and_are_open_in_print(show):
     page.emulate_media(media="print")
     assert shown(page) == OPEN
     assert all(code.bounding_box() for code in page.locator(CODE).all())
-
-
-def test_accessible_with_all_open(show, scheme):
-    page = show(scheme=scheme)
-    page.locator(BUTTON).click()
-    wait_until_pressed(page, "true")
-    assert run_axe(page) == []

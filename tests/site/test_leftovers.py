@@ -13,7 +13,6 @@ from course_site.webp import convert  # noqa: E402
 
 
 def plant(site, *addresses):
-    """Put files into a site."""
     for address in addresses:
         (site / address).parent.mkdir(parents=True, exist_ok=True)
         (site / address).write_text("left")

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 import torch
 from explorer_pages import pass_frames
-from live_models import LIMIT, TEXT, Live, encode
-
-from attention_course.checkpoints import load_character_model
-from attention_course.explore import explore_model
+from live_models import TEXT, Live, encode, make_model
 
 TINTS = ".course-live-tokens button"
 
@@ -22,7 +19,6 @@ def weights(trained):
 
 
 def tints(page):
-    """How far each character is filled."""
     return page.locator(TINTS).evaluate_all("all => all.map((one) => Number(one.style.getPropertyValue('--weight')))")
 
 
@@ -79,13 +75,6 @@ def test_what_has_no_weight_is_not_told(open_model):
     assert page.locator(".course-live-follow .course-live-says").last.inner_text() == "“n”\u00a0100%"
 
 
-def test_a_head_that_is_off_is_told(open_model):
-    page, live = open_model()
-    page.get_by_role("radio", name="head 2").check()
-    live.check("head 2", 2)
-    assert page.locator(".course-live-looks").inner_text().startswith("In block 3, head 2, which is off, ")
-
-
 def test_the_sentence_is_heard(open_model):
     """After a choice by keys, with words for characters that have no look."""
     page, _ = open_model(clock=True)
@@ -102,8 +91,7 @@ def test_the_sentence_is_heard(open_model):
 @pytest.mark.parametrize("head", [(3, 3), None])
 def test_the_first_state_says_what_the_model_then_says(show, trained, head):
     """Without JavaScript the same head's sentence, and the text with the same tints."""
-    model, vocabulary = trained
-    explorer = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT, head=head)
+    explorer = make_model(trained, head=head)
     page = show(explorer, java_script_enabled=False)
     first = page.locator(".course-explorer-first")
     sentence = first.locator("p").first.inner_text()
@@ -117,10 +105,13 @@ def test_the_first_state_says_what_the_model_then_says(show, trained, head):
     assert (live.state["block"], live.state["head"]) == (head or (3, 0))
 
 
-def test_a_block_that_is_off_has_no_heads(open_model):
+def test_a_head_that_is_off_is_told_and_a_block_that_is_off_has_none(open_model):
     """Their boxes are empty until it is back, and then as they were."""
     page, live = open_model()
+    page.get_by_role("radio", name="block 2").check()
+    page.get_by_role("radio", name="head 2").check()
     live.check("head 2", 1)
+    assert page.locator(".course-live-looks").inner_text().startswith("In block 2, head 2, which is off, ")
     heads = page.locator("[aria-label='block 2'] input")
     live.check("block 2")
     boxes = "all => all.map((one) => [one.checked, one.disabled])"
@@ -129,11 +120,9 @@ def test_a_block_that_is_off_has_no_heads(open_model):
     assert heads.evaluate_all(boxes) == [[on, False] for on in (True, True, False, True, True)]
 
 
-def test_maps_without_a_mask_show_where_a_character_looks_at_itself(show, trained):
+def test_maps_without_a_mask_show_where_a_character_looks_at_itself(show, two_models):
     """A line; and the words say what the model that was trained so has learned to read."""
-    model, vocabulary = trained
-    cheat, _ = load_character_model("unmasked")
-    page = show(explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat))
+    page = show(two_models)
     live = Live(page)
     legend = page.locator("summary:has-text('attention weights') + div .course-live-note")
     gold = """() => Array.from(document.querySelectorAll(".course-live figure canvas"), (canvas) => {
@@ -145,22 +134,8 @@ def test_maps_without_a_mask_show_where_a_character_looks_at_itself(show, traine
     live.check("mask: hide the future")
     assert "On the line, a character looks at itself." in legend.inner_text()
     assert page.evaluate(gold) == [True] * 4
-    page.locator(".course-live-choice select").select_option(label="trained without the mask")
-    live.wait_for(model=1)
+    live.choose_unmasked()
     assert "right of the line. After the last there is none." in legend.inner_text()
-
-
-def test_a_choice_of_head_is_reached_by_a_finger_and_in_forced_colours(open_model):
-    """Buttons of the size that a finger hits, and a chosen one that looks so without the page's colours."""
-    page, _ = open_model(width="phone", forced_colors="active")
-    boxes = page.locator(".course-live-chooser input").evaluate_all(
-        "all => all.map((one) => one.getBoundingClientRect()).map((box) => Math.min(box.width, box.height))"
-    )
-    assert len(boxes) == 9 and min(boxes) >= 24
-    chosen = page.locator(".course-live-chooser input:checked + span").evaluate_all(
-        "all => all.map((one) => getComputedStyle(one).fontWeight)"
-    )
-    assert chosen == ["700", "700"]
 
 
 def test_below_the_last_row_of_a_map_nothing_is_chosen(open_model):

@@ -1,24 +1,23 @@
 """Live models where something fails: a file that does not arrive, no worker, a view that has gone."""
 
+import re
+
 import pytest
 import torch
-from choosing import weekly
-from explorer_pages import Mounted, write_pages
-from live_models import LIMIT, TEXT, HighExplorer, until
+from explorer_pages import Mounted
+from live_models import HighExplorer, until
 from playwright.sync_api import expect
-from serving import serving
 
-from attention_course.checkpoints import load_character_model
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
+from attention_course.explore.bundle import join
+from attention_course.explore.explorer import VIEWS
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):
+def test_weights_that_do_not_arrive_can_be_loaded_again(show, two_models, missing):
     """Offline, or where a server answers with another page: it is said, and can be tried again."""
-    model, vocabulary = trained
-    cheat, _ = load_character_model("unmasked")
-    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat))
+    page = show(HighExplorer(), two_models)
     body = "void 0; // another page"
     block = (lambda route: route.abort()) if missing else (lambda route: route.fulfill(body=body))
     page.route("**/models/*", block)
@@ -48,55 +47,37 @@ def test_weights_that_do_not_arrive_can_be_loaded_again(show, trained, missing):
     assert said.inner_text() == "" and Mounted(page).state["model"] == 0
 
 
-def cut_off(text):
-    """Weights of which the end is missing."""
-    return text[: len(text) // 2] + '";'
+# What happens to weights, which are one line of characters.
+DAMAGE = {
+    "half is missing": lambda text: text[: len(text) // 2] + '";',
+    "one stands for nothing": lambda text: text[:5000] + "!" + text[5001:],
+    "200 are others": lambda text: text[:5000] + re.sub(".(.{499})", r"/\1", text[5000:105_000]) + text[105_000:],
+}
+NO_CHECKSUMS = "() => { Object.defineProperty(Crypto.prototype, 'subtle', {value: undefined}); }"
+
+WAYS = [(way, False) for way in DAMAGE] + [("200 are others", True)]
 
 
-def illegal(text):
-    """Weights with a character that stands for nothing."""
-    return text[:5000] + "!" + text[5001:]
-
-
-def scattered(text):
-    """Weights of which 200 characters are others."""
-    places = range(5000, 105_000, 500)
-    return "".join("/" if place in places else character for place, character in enumerate(text))
-
-
-NO_CHECKSUMS = "Object.defineProperty(Crypto.prototype, 'subtle', {value: undefined})"
-
-
-ON_EACH_CHANGE = [(cut_off, False), (illegal, False), (scattered, True)]
-BY_CHECKSUM_TOO = [weekly((cut_off, True)), weekly((illegal, True)), weekly((scattered, False))]
-
-
-@pytest.mark.parametrize(("damage", "has_checksums"), ON_EACH_CHANGE + BY_CHECKSUM_TOO)
-def test_weights_that_arrive_damaged_are_not_used(browser, trained, tmp_path, damage, has_checksums):
+@pytest.mark.parametrize(("damage", "has_checksums"), WAYS)
+def test_weights_that_arrive_damaged_are_not_used(show, one_model, damage, has_checksums):
     """It is said, and the first picture stays; also where a page came unencrypted, and has no checksums."""
-    model, vocabulary = trained
-    write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)])
-    with serving(tmp_path) as origin:
-        page = browser.new_page()
-        if not has_checksums:
-            page.add_init_script(NO_CHECKSUMS)
-        page.route("**/models/*", lambda route: route.fulfill(body=damage(route.fetch().text())))
-        page.goto(f"{origin}/light.html")
-        page.mouse.move(1, 1)
-        expect(page.locator(".course-live > [role=status]")).to_have_text("The model could not be loaded.")
-        assert page.locator(".course-explorer-first").is_visible()
-        assert page.get_by_label("Your text").count() == 0
-        page.unroute("**/models/*")
-        page.get_by_role("button", name="Load the model again").click()
-        page.locator(".course-live-cost:not(:empty)").wait_for()
-        assert page.locator(".course-explorer-first").count() == 0
-        page.close()
+    page = show(one_model, moved=False)
+    if not has_checksums:
+        page.evaluate(NO_CHECKSUMS)
+    page.route("**/models/*", lambda route: route.fulfill(body=DAMAGE[damage](route.fetch().text())))
+    page.mouse.move(1, 1)
+    expect(page.locator(".course-live > [role=status]")).to_have_text("The model could not be loaded.")
+    assert page.locator(".course-explorer-first").is_visible()
+    assert page.get_by_label("Your text").count() == 0
+    page.unroute("**/models/*")
+    page.get_by_role("button", name="Load the model again").click()
+    page.locator(".course-live-cost:not(:empty)").wait_for()
+    assert page.locator(".course-explorer-first").count() == 0
 
 
-def test_the_first_picture_stays_until_the_model_answers(show, trained):
+def test_the_first_picture_stays_until_the_model_answers(show, one_model):
     """Nothing of the model is seen before."""
-    model, vocabulary = trained
-    page = show(HighExplorer(), explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    page = show(HighExplorer(), one_model)
     page.evaluate(
         """() => {
       globalThis.seen = [];
@@ -116,25 +97,17 @@ def test_the_first_picture_stays_until_the_model_answers(show, trained):
     assert states <= {(True, False, False), (False, True, True)}
 
 
-def test_where_no_worker_can_be_made_the_page_computes(browser, trained, tmp_path):
+def test_where_no_worker_can_be_made_the_page_computes(show, one_model):
     """In a frame that has no origin, as other pages embed one, `new Worker` throws."""
-    model, vocabulary = trained
-    write_pages(tmp_path, [explore_model(model, vocabulary, TEXT, alt="A model.")])
-    frame = '<iframe sandbox="allow-scripts" src="light.html" width="700" height="1500"></iframe>'
-    (tmp_path / "outer.html").write_text(f"<!doctype html>{frame}")
-    with serving(tmp_path, "default-src *") as origin:
-        page = browser.new_page()
-        page.goto(f"{origin}/outer.html")
-        page.locator("iframe").hover()
-        cost = page.frame_locator("iframe").locator(".course-live-cost")
-        expect(cost).to_contain_text("Average surprise")
-        page.close()
+    page = show(one_model, moved=False, policy="default-src *")
+    page.set_content(f'<iframe sandbox="allow-scripts" src="{page.url}" width="700" height="1500"></iframe>')
+    page.locator("iframe").hover()
+    expect(page.frame_locator("iframe").locator(".course-live-cost")).to_contain_text("Average surprise")
 
 
-def test_a_worker_that_fails_is_ended(show, trained):
+def test_a_worker_that_fails_is_ended(show, one_model):
     """The page takes over, and does not keep the worker's memory."""
-    model, vocabulary = trained
-    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    page = show(one_model)
     page.locator(".course-live-cost:not(:empty)").wait_for()
     assert len(page.workers) == 1
     page.workers[0].evaluate("() => { globalThis.onmessage = () => { throw new Error('lost'); }; }")
@@ -145,18 +118,53 @@ def test_a_worker_that_fails_is_ended(show, trained):
     assert not page.workers
 
 
-def test_a_model_and_a_translator_on_one_page(show, trained):
-    """Both run, and each says what is wrong with what is typed in it."""
-    model, vocabulary = trained
+def test_a_model_and_a_translator_on_one_page(show, one_model):
+    """Both run, each says what is wrong with what is typed in it, and no name is taken twice.
+
+    Radio buttons of one name would be one choice.
+    """
     torch.manual_seed(0)
     words = ["<pad>", ".", "a", "cat"]
     translator = explore_model(
-        EncoderDecoder(len(words), 8, 2, 1, pad=0), words, "a cat.", alt="A translator.", limit=4
+        EncoderDecoder(len(words), 8, 2, 2, pad=0), words, "a cat.", alt="A translator.", limit=4
     )
-    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT), translator)
+    page = show(one_model, translator)
     for name, wrong in (("Your text", "é"), ("Your sentence", "zebra")):
         box = page.get_by_label(name)
         box.fill(wrong)
         fault = page.locator(f"[id='{box.get_attribute('aria-describedby')}']")
-        expect(fault).to_contain_text(f"{wrong}")
+        expect(fault).to_contain_text(wrong)
+    names = page.locator(".course-live").evaluate_all(
+        """views => views.map((view) => [
+          ...new Set([...view.querySelectorAll("[type=radio]")].map((input) => input.name)),
+          ...[...view.querySelectorAll("[id]")].map((element) => element.id),
+        ])"""
+    )
+    assert all(len(own) >= 3 for own in names) and not set(names[0]) & set(names[1])
     assert page.errors == []
+
+
+ASK = """async () => {
+  const engine = () => function* (question) {
+    yield;
+    if (question < 0) throw new Error("no answer");
+    return 2 * question;
+  };
+  const told = (promise) => promise.then((answer) => answer, (error) => error.message);
+  const host = makeHost(engine, {}, {});
+  const first = host.ask(-1);
+  const ready = told(host.ready);
+  const answers = [await told(first), await told(host.ask(2)), await told(host.ask(-3)), await told(host.ask(4))];
+  const broken = makeHost(() => { throw new Error("damaged weights"); }, {}, {});
+  return [...answers, await ready, await told(broken.ask(1)), await told(broken.ask(1))];
+}"""
+
+
+def test_a_question_that_fails_does_not_take_the_next_with_it(browser):
+    """Asked of a model that is made up."""
+    page = browser.new_page()
+    page.set_content("<!doctype html><title>A host</title>")
+    script = join(VIEWS / "live" / "host.js").replace("export const", "const")
+    page.add_script_tag(content=f"{script}\nglobalThis.makeHost = makeHost;", type="module")
+    assert page.evaluate(ASK) == ["no answer", 4, "no answer", 8, "no answer", "damaged weights", "damaged weights"]
+    page.close()

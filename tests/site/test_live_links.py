@@ -4,25 +4,18 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from choosing import weekly
 from explorer_pages import Mounted, keep_seen, kept, save_picture
 from live_models import DRAWN, INTACT, LIMIT, TEXT, HighExplorer, Live, copied, until
 from playwright.sync_api import expect
 
-from attention_course.checkpoints import load_character_model
-from attention_course.explore import explore_model
 
-
-def test_a_link_restores_what_was_seen(show, trained):
+def test_a_link_restores_what_was_seen(show, two_models):
     """In a fresh page: text, token, changes, sampling, model, maps and folds."""
-    model, vocabulary = trained
-    cheat, _ = load_character_model("unmasked")
-    page = show(explore_model(model, vocabulary, TEXT, alt="Two models.", limit=LIMIT, unmasked=cheat))
+    page = show(two_models)
     live = Live(page)
     live.wait_for(open=[0, 1, 2, 3, 4])
     assert copied(page) == f"{page.url}#{urlencode({'live': TEXT, 'open': '1 2 3 4 5', 'token': len(TEXT)}, safe='*')}"
-    page.locator(".course-live-choice select").select_option(label="trained without the mask")
-    live.wait_for(model=1)
+    live.choose_unmasked()
     page.get_by_label("seed").fill("4294967303")
     page.get_by_label("seed").blur()
     assert page.get_by_label("seed").input_value() == "4294967295"  # the largest, and what it draws with
@@ -61,10 +54,9 @@ DAMAGED = ["live", "live=%E9", "live=" + "a" * (LIMIT + 1), "live=a&token=2", "l
            "live=a&top-p=2", "live=a&mask=perhaps", "live=a&seed=-1", "live=a&seed=4294967296"]  # fmt: skip
 
 
-def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):
+def test_a_damaged_or_foreign_fragment_is_ignored(show, one_model):
     """The page is as without it, and says so of a link; what others add to a link does no harm."""
-    model, vocabulary = trained
-    page = show(explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT))
+    page = show(one_model)
     first = Live(page).state
     said = page.locator(".course-live > [role=status]")
     fresh = page.context.new_page()
@@ -87,12 +79,9 @@ def test_a_damaged_or_foreign_fragment_is_ignored(show, trained):
     assert page.errors == []
 
 
-def test_a_link_leads_to_its_model(show, trained):
+def test_a_link_leads_to_its_model(show, two_models):
     """When the page opens, though all above it grows, and when it is open; until the reader changes something."""
-    model, vocabulary = trained
-    cheat, _ = load_character_model("unmasked")
-    two = explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat)
-    page = show(HighExplorer(), two, HighExplorer())
+    page = show(HighExplorer(), two_models, HighExplorer())
     top = "document.querySelector('.course-live').getBoundingClientRect().top"
     page.evaluate("location.hash = 'live=hello+world&model=2'")  # it has never been seen
     live = Live(page)
@@ -134,13 +123,13 @@ def test_without_a_clipboard_the_link_is_shown(open_model):
     assert "copy the link yourself" in page.locator(".course-live-status[role=status]").inner_text()
 
 
-@pytest.mark.parametrize("from_folder", [False, weekly(True)])
-def test_a_picture_is_saved(open_model, from_folder, scheme, tmp_path):
-    """Its size, its ground, its ink, and more below when maps are on show."""
-    page, live = open_model(from_folder=from_folder, scheme=scheme)
+def test_a_picture_is_saved(open_model, tmp_path):
+    """Its size, its ground and its ink in both schemes, and more below when maps are on show."""
+    page, live = open_model()
     heights = []
-    for opened in (True, False):
-        page.evaluate(f"document.querySelector('.course-live details').open = {str(opened).lower()}")
+    for opened, scheme in (("true", "light"), ("false", "dark")):
+        page.evaluate(f"document.querySelector('.course-live details').open = {opened}")
+        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
         name, height = save_picture(page, scheme, tmp_path)
         assert name == "live-model-return-the-item-of-d-with-key.png"
         heights.append(height)
@@ -159,25 +148,17 @@ def test_a_picture_is_saved(open_model, from_folder, scheme, tmp_path):
     assert all(right <= 660 for _, right, _ in drawn)  # no line is cut off
     assert [alpha for words, _, alpha in drawn if words == "map"][-4:] == pytest.approx([1, 1, 0.35, 1])
     assert "Picture saved." in page.locator(".course-live-status").inner_text()
+    page.get_by_role("radio", name="head 1").check()  # one map, which is wider than the picture
+    assert page.locator(".course-live figure canvas").evaluate("canvas => canvas.clientWidth") > 645
+    with page.expect_download():
+        page.get_by_role("button", name="Save as picture").click()
+    assert page.evaluate("window.drawn.filter(([what]) => what === 'map').at(-1)[1]") == pytest.approx(660)
     assert page.errors == []
 
 
-def test_a_wide_map_is_made_smaller_in_the_picture(open_model):
-    """A page of its own may be wider than the picture."""
-    page, live = open_model()
-    page.get_by_role("radio", name="head 1").check()
-    assert page.locator(".course-live figure canvas").evaluate("canvas => canvas.clientWidth") > 645
-    page.evaluate(DRAWN)
-    with page.expect_download():
-        page.get_by_role("button", name="Save as picture").click()
-    assert [right for words, right, _ in page.evaluate("window.drawn") if words == "map"][-1] == pytest.approx(660)
-
-
-def test_a_link_leads_to_one_of_two_models(show, trained):
+def test_a_link_leads_to_one_of_two_models(show, one_model):
     """The other stays as the page begins, and an address says which only where it is not the first."""
-    model, vocabulary = trained
-    one = explore_model(model, vocabulary, TEXT, alt="A model.", limit=LIMIT)
-    page = show(one, one)
+    page = show(one_model, one_model)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for index, told in enumerate(("#live=", "#at=2&live=")):
         page.get_by_label("Your text").nth(index).fill("another")

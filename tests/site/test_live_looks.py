@@ -6,8 +6,8 @@ BARS = ".course-live-tokens button, .course-live-surprise span, .course-live-leg
 
 
 def test_bars_stay_in_forced_colours(open_model):
-    """They are all that shows the surprise; a button that does nothing looks so."""
-    page, live = open_model(forced_colors="active")
+    """They are all that shows the surprise; a button that does nothing looks so, and one that is chosen."""
+    page, live = open_model(width="phone", forced_colors="active")
     seen = page.locator(BARS).evaluate_all(
         "all => all.map((one) => getComputedStyle(one)).map((style) => [style.backgroundImage, style.color])"
     )
@@ -17,19 +17,13 @@ def test_bars_stay_in_forced_colours(open_model):
     one, undo = (page.get_by_role("button", name=name) for name in ("One character", "Undo"))
     colour = "one => getComputedStyle(one).color"
     assert one.evaluate(colour) != undo.evaluate(colour)
-
-
-def test_the_names_of_folds_stay_within_them(open_model):
-    """On a phone too, where the folds are padded less."""
-    for width in ("phone", "desktop"):
-        page, live = open_model(width=width)
-        over = page.locator(".course-live summary").evaluate_all(
-            """all => all.map((name) => {
-              const [inner, outer] = [name, name.parentElement].map((one) => one.getBoundingClientRect());
-              return Math.max(outer.left - inner.left, inner.right - outer.right);
-            })"""
-        )
-        assert len(over) == 5 and max(over) <= 0
+    heads = page.locator(".course-live-chooser input")
+    chosen = page.locator(".course-live-chooser input:checked + span")
+    weights = "all => all.map((one) => getComputedStyle(one).fontWeight)"
+    assert chosen.evaluate_all(weights) == ["700", "700"]
+    boxes = [head.bounding_box() for head in heads.all()]
+    sides = [min(box["width"], box["height"]) for box in boxes]
+    assert len(sides) == 9 and min(sides) >= 24  # as a finger needs
 
 
 def test_a_theme_changes_no_name_of_a_map(open_model):
@@ -43,30 +37,18 @@ def test_a_theme_changes_no_name_of_a_map(open_model):
         }"""
     )
     name = page.locator(".course-live figcaption").first
-    assert name.evaluate("name => [getComputedStyle(name).fontWeight, getComputedStyle(name).padding]") == [
-        "400",
-        "0px",
-    ]
-
-
-def test_as_the_page_begins_maps_stand_first_and_it_writes_at_a_half(open_model):
-    """The list says at which temperature its probabilities are."""
-    page, live = open_model()
-    folds = page.locator(".course-live details details > summary").all_inner_texts()
-    assert [fold.split()[0] for fold in folds] == ["Where", "How", "Follow", "Take"]
-    assert live.output("temperature") == "0.5" and abs(live.state["temperature"] - 0.5) < 1e-4
-    heading = page.locator(".course-live-next p")
-    assert "expects next, at temperature 0.5 (" in heading.inner_text()
-    live.press("temperature", "Home")
-    assert "expects next, at temperature 0: the likeliest (" in heading.inner_text()
+    style = name.evaluate("name => [getComputedStyle(name).fontWeight, getComputedStyle(name).padding]")
+    assert style == ["400", "0px"]
 
 
 def test_the_list_of_next_characters_begins_at_the_likeliest(open_model):
-    """For another character; it stays where it is while a slider moves."""
+    """For another character; it stays where it is while a slider moves, and says at which temperature it is."""
     page, live = open_model()
-    listed = page.locator(".course-live-next ol")
+    listed, heading = page.locator(".course-live-next ol"), page.locator(".course-live-next p")
+    assert "expects next, at temperature 0.5 (" in heading.inner_text()
     listed.evaluate("list => list.scrollTop = 400")
-    live.press("temperature", "ArrowRight")
+    live.press("temperature", "Home")
+    assert "expects next, at temperature 0: the likeliest (" in heading.inner_text()
     assert listed.evaluate("list => list.scrollTop") == 400
     page.locator(".course-live-tokens button").nth(4).click()
     assert listed.evaluate("list => list.scrollTop") == 0
@@ -93,7 +75,7 @@ def test_buttons_are_whole_before_the_model_has_answered(open_model):
     assert live.text.input_value() == live.state["text"]
 
 
-def test_maps_are_drawn_again_for_other_colours_only(open_model):
+def test_maps_are_drawn_again_for_other_colours_and_a_narrow_page_only(open_model):
     """The book's theme marks the body when the reader begins to scroll: nothing is drawn for that."""
     page, live = open_model()
     page.evaluate(
@@ -112,3 +94,6 @@ def test_maps_are_drawn_again_for_other_colours_only(open_model):
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     pass_frames(page)
     assert page.evaluate("window.drawn") == 4  # the heads of the last block
+    wide = page.locator("canvas").first.evaluate("canvas => canvas.width")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("wide => document.querySelector('canvas').width < wide", arg=wide)

@@ -6,13 +6,9 @@ import re
 import numpy as np
 import pytest
 import torch
-from explorer_pages import assert_follows_the_page, pass_frames
-from live_models import INTACT, LIMIT, TEXT, Live, bits, encode
+from explorer_pages import pass_frames
+from live_models import INTACT, LIMIT, TEXT, Live, encode
 from visits import run_axe
-
-from attention_course.checkpoints import load_character_model
-from attention_course.explore import explore_model
-from attention_course.switched_off import switched_off
 
 
 @pytest.mark.parametrize("from_folder", [False, True])
@@ -60,10 +56,7 @@ def test_of_a_long_text_the_end_is_read(open_model, trained):
 def test_unknown_characters_are_said(open_model):
     """They change nothing, and the text is left as it was typed."""
     page, live = open_model()
-    for wrong, said in (
-        ("naïve é", "“\u2068ï\u2069”, “\u2068é\u2069”"),
-        ("", "at least one"),
-    ):
+    for wrong, said in (("naïve é", "“\u2068ï\u2069”, “\u2068é\u2069”"), ("", "at least one")):
         live.text.fill(wrong)
         assert said in page.locator(".course-live-text [role=status]").inner_text()
         assert live.text.get_attribute("aria-invalid") == "true"
@@ -127,58 +120,46 @@ def test_the_distribution_is_that_of_the_token_that_is_followed(open_model, trai
     assert f"{kept} of {len(vocabulary)} characters" in page.locator(".course-live-next p").inner_text()
 
 
-def test_what_is_taken_out_costs_what_it_costs_in_pytorch(open_model, trained):
-    """Heads, a block, the positions, the mask, each beside the intact model; then all back."""
-    model, vocabulary = trained
+def test_what_is_taken_out_is_told_with_its_cost(open_model):
+    """Heads, a block, the positions, the mask, each beside the intact model; then all back. (What it does: Node.)"""
     page, live = open_model()
-    symbols = encode(TEXT, vocabulary)
-    intact = bits(model, symbols)
-    everything = torch.ones(len(TEXT), len(TEXT), dtype=torch.bool)
-
-    def said(cost, off):
-        return f"{told(cost)}; as the model was trained, {intact:.2f}. Off: {off}."
-
-    unchanged = f"{told(intact)}."
-    assert live.cost.inner_text() == unchanged
-    live.check("head 2", 0)
-    live.check("head 4", 2)
-    two = "block 1 head 2, block 3 head 4"
+    intact = live.bits()
+    assert live.cost.inner_text() == f"{told(intact)}."
     beside = page.locator("details:has(> summary:text('Take something out')) .course-live-note")
-    with switched_off(model, heads=[(0, 1), (2, 3)]):
-        assert live.cost.inner_text() == said(bits(model, symbols), two)
-        told_beside = f"{beside.inner_text()} Off: {two}."  # on a phone the switches stand far below
-        assert live.cost.inner_text() == told_beside
-        live.check("mask: hide the future")
-        assert live.cost.inner_text() == said(bits(model, symbols, everything), f"{two}, mask")
+    off = []
+    for name, index, part in (
+        ("head 2", 0, "block 1 head 2"),
+        ("head 4", 2, "block 3 head 4"),
+        ("positions", 0, "positions"),
+        ("mask: hide the future", 0, "mask"),
+    ):
+        before = live.bits()
+        live.check(name, index)
+        off.append(part)
+        cost = f"{told(live.bits())}; as the model was trained, {intact:.2f}."
+        assert live.bits() != before and live.cost.inner_text() == f"{cost} Off: {', '.join(off)}."
+        assert beside.inner_text().startswith(cost)  # on a phone the switches stand far below
     assert "has not learned what to do with later characters" in beside.inner_text()
     page.get_by_role("button", name="As it was trained").click()
     live.wait_for(changes=INTACT)
     live.check("block 2")
-    live.check("positions")
-    with switched_off(model, blocks=[1], positions=True):
-        assert live.cost.inner_text() == said(bits(model, symbols), "block 2, positions")
-    page.get_by_role("button", name="As it was trained").click()
-    live.wait_for(changes=INTACT)
-    assert live.cost.inner_text() == unchanged
+    assert live.cost.inner_text().endswith("Off: block 2.")
+    live.check("block 2")
+    assert live.cost.inner_text() == f"{told(intact)}."
 
 
-def test_the_other_model_reads_the_same_text(show, trained):
+def test_the_other_model_reads_the_same_text(show, two_models):
     """The one that was trained without the mask: nothing hidden, until the reader hides it."""
-    model, vocabulary = trained
-    cheat, _ = load_character_model("unmasked")
-    page = show(explore_model(model, vocabulary, TEXT, alt="Two models.", limit=LIMIT, unmasked=cheat))
+    page = show(two_models)
     live = Live(page)
     live.text.fill("another text")
     live.wait_for(text="another text")
-    page.locator(".course-live-choice select").select_option(label="trained without the mask")
-    live.wait_for(model=1)
-    symbols = encode("another text", vocabulary)
-    everything = torch.ones(12, 12, dtype=torch.bool)
-    cost, honest = bits(cheat.double(), symbols, everything), bits(cheat, symbols)
-    assert live.state["text"] == "another text" and len(live.state["changes"]["heads"]) == 2
-    assert live.cost.inner_text() == f"{told(cost)}."
+    live.choose_unmasked()
+    assert live.state["text"] == "another text" and len(live.state["changes"]["heads"]) == 2  # of two blocks
+    assert live.cost.inner_text() == f"{told(live.bits())}." and live.bits() < 0.1 and live.weights[:, 0, 1:].any()
     live.check("mask: hide the future")
-    assert live.cost.inner_text().startswith(f"Average surprise: {honest:.2f} bits")
+    assert live.cost.inner_text().startswith(told(live.bits())) and live.bits() > 5
+    assert not live.weights[:, 0, 1:].any()
     assert len(page.workers) == 1 and page.locator(".course-live-tokens").count() == 1
     assert page.errors == []
 
@@ -202,14 +183,12 @@ def test_a_token_is_followed_through_the_blocks(open_model, trained):
         for row, stream in zip(rows.all(), streams, strict=True):
             share, symbol = model.logits(model.norm(stream)).softmax(-1).max(-1)
             told = vocabulary[symbol].replace(" ", "␣").replace("\n", "⏎")
-            assert row.locator("td").nth(0).inner_text().startswith(f"“{told}”\u00a0{round(100 * share.item())}%")
+            says = row.locator("td").nth(0).inner_text()
+            assert re.fullmatch(r"(“.”\u00a0\d+%(, )?){3}", says)  # in quotes: a comma among others could not be read
+            assert says.startswith(f"“{told}”\u00a0{round(100 * share.item())}%")
             assert float(row.locator("td").nth(2).inner_text()) == pytest.approx(stream.norm().item(), abs=0.051)
     for hook in hooks:
         hook.remove()
-
-
-def test_maps_follow_the_page(open_model):
-    assert_follows_the_page(open_model(width="desktop")[1])
 
 
 def test_accessible_and_within_the_page(open_model, scheme, width):
@@ -218,19 +197,17 @@ def test_accessible_and_within_the_page(open_model, scheme, width):
     page.get_by_role("radio", name="all blocks").check()
     assert run_axe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    over = page.locator(".course-live summary").evaluate_all(
+        """all => all.map((name) => {
+          const [inner, outer] = [name, name.parentElement].map((one) => one.getBoundingClientRect());
+          return Math.max(outer.left - inner.left, inner.right - outer.right);
+        })"""
+    )
+    assert len(over) == 5 and max(over) <= 0  # the names of folds stay within them
     page.set_viewport_size({"width": 320, "height": 700})
     pass_frames(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.errors == []
-
-
-def test_symbols_are_told_in_quotes(open_model):
-    """A comma among others could not be read."""
-    page, live = open_model()
-    live.text.fill("class Point")
-    live.wait_for(text="class Point")
-    told = page.locator(".course-live-says").last.inner_text()
-    assert re.fullmatch(r"(“.”\u00a0\d+%(, )?){3}", told)
 
 
 def test_the_arrows_move_between_rows_of_characters(open_model):

@@ -1,13 +1,10 @@
-"""What a head that is off says, and what that costs on held-out text: beside PyTorch, and beside the record."""
+"""What a head that is off says, and what that costs on held-out text: beside the record."""
 
 import pytest
-import torch
-from live_models import INTACT, LIMIT, TEXT, Live, bits, copied, encode
+from live_models import INTACT, Live, copied, make_model
 
 from attention_course import recorded
 from attention_course.checkpoints import load_character_model
-from attention_course.explore import explore_model
-from attention_course.switched_off import switched_off
 
 WITH_MEANS = INTACT | {"means": True}
 
@@ -22,28 +19,26 @@ def paragraphs(live):
     return [one.inner_text() for one in live.page.locator(".course-live p", has_text="of held-out text:").all()]
 
 
-def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, trained, measured):
-    """As the reader chooses; the costs of this text are PyTorch's, those of other text the record's."""
-    model, vocabulary = trained
+def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, measured):
+    """As the reader chooses; the costs of other text are the record's. (What comes of it: Node.)"""
     record = measured["causal"]
     page, live = open_model(measured=[record])
-    symbols = encode(TEXT, vocabulary)
     menu = page.get_by_label("A head that is off says")
     assert menu.evaluate("menu => menu.selectedOptions[0].label") == "its mean"
     assert live.state["changes"] == WITH_MEANS
     of = "On 200 pieces of held-out text:"
     assert paragraphs(live) == [f"{of} {record['bits']:.2f} bits a character."] * 2
     live.check("head 2", 2)
-    means = torch.tensor(record["means"], dtype=torch.float64)
-    for choice, name, told, instead in ((0, "with_means", "mean", means), (1, "zeros", "zeros", None)):
+    costs = set()
+    for choice, name, told in ((0, "with_means", "mean"), (1, "zeros", "zeros")):
         menu.select_option(index=choice)
         live.wait_for(changes=WITH_MEANS | {"heads": [[], [], [1]], "means": not choice})
-        with switched_off(model, heads=[(2, 1)], means=instead):
-            cost = bits(model, symbols)
-        assert live.cost.inner_text().startswith(f"Average surprise: {cost:.2f} bits")
+        costs.add(live.bits())
+        assert live.cost.inner_text().startswith(f"Average surprise: {live.bits():.2f} bits")
         assert live.cost.inner_text().endswith(f"Off: block 3 head 2 ({told}).")
         beside = f"{record[name][2][1]:.2f} bits a character; as the model was trained, {record['bits']:.2f}."
         assert paragraphs(live) == [f"{of} {beside}"] * 2
+    assert len(costs) == 2
     live.check("head 1", 0)
     beside = f"not measured with all of these off; as the model was trained, {record['bits']:.2f}."
     assert paragraphs(live) == [f"{of} {beside}"] * 2
@@ -61,13 +56,10 @@ def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, trained, measured
 
 def test_each_model_has_its_own_measurements(show, trained, measured):
     """And a link carries what stands in the place of a head."""
-    model, vocabulary = trained
     cheat, _ = load_character_model("unmasked")
-    both = [measured["causal"], measured["unmasked"]]
-    page = show(explore_model(model, vocabulary, TEXT, alt="Two.", limit=LIMIT, unmasked=cheat, measured=both))
+    page = show(make_model(trained, unmasked=cheat, measured=[measured["causal"], measured["unmasked"]]))
     live = Live(page)
-    page.locator(".course-live-choice select").select_option(label="trained without the mask")
-    live.wait_for(model=1)
+    live.choose_unmasked()
     live.check("mask: hide the future")
     assert f" {measured['unmasked']['mask']:.2f} bits a character; as" in paragraphs(live)[0]
     live.check("head 3", 1)

@@ -86,9 +86,9 @@ def test_a_link_restores_what_was_seen(open_translator):
     assert page.errors == []
 
 
-def test_a_picture_is_saved(open_translator, scheme, tmp_path):
+def test_a_picture_is_saved(open_translator, tmp_path):
     """Its size, its ground, its ink and its words; more below when maps are on show; nothing is cut off."""
-    page, live = open_translator(scheme=scheme)
+    page, live = open_translator(scheme="dark")
     page.evaluate(DRAWN)
     live.written.nth(2).click()
     page.locator(".course-live-instead button").nth(7).click()
@@ -98,7 +98,7 @@ def test_a_picture_is_saved(open_translator, scheme, tmp_path):
     heights = []
     for opened in (True, False):
         page.evaluate("open => { document.querySelectorAll('.course-live-section')[1].open = open; }", opened)
-        name, height = save_picture(page, scheme, tmp_path)
+        name, height = save_picture(page, "dark", tmp_path)
         assert name == "translation-the-black-cat-does-not-love-a-small-bee.png"
         heights.append(height)
     assert heights[0] > heights[1] + 100 and 400 < heights[1] < 700

@@ -5,8 +5,8 @@ from explorer_pages import keep_seen, kept, pass_frames
 from live_models import LIMIT, TEXT, encode, until
 
 
-def test_writing_is_greedy_where_one_symbol_is_left(open_model, trained):
-    """As `generate` at temperature 0; one symbol, then up to the limit; and back, a press at a time."""
+def test_writing_is_greedy_where_one_symbol_is_left_and_at_temperature_0(open_model, trained):
+    """As `generate` does; one symbol, then up to the limit; and back, a press at a time. The slider ends at 2.5."""
     model, vocabulary = trained
     page, live = open_model()
     greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
@@ -22,20 +22,32 @@ def test_writing_is_greedy_where_one_symbol_is_left(open_model, trained):
     for left in (2, 1, 0):
         page.get_by_role("button", name="Undo").click()
         live.wait_for(text=expected[: len(TEXT) + left], written=left)
+    live.press("top-k", "End")
+    live.press("temperature", "Home")
+    assert (live.output("temperature"), live.state["temperature"]) == ("0: the likeliest", 0)
+    page.get_by_role("button", name="Let it write").click()
+    live.wait_for(text=expected, writing=False)
+    live.press("temperature", "End")
+    assert live.output("temperature") == "2.5"
+    live.press("temperature", "ArrowLeft")
+    page.evaluate("location.hash = '#live=a&temperature=10'")  # of when the slider went further
+    live.wait_for(text="a")
+    assert live.state["temperature"] == pytest.approx(2.5, abs=0.001)
     assert page.errors == []
 
 
 def test_what_is_drawn_can_be_repeated(open_model):
     """The same seed writes the same, another does not; what was typed is not taken back."""
     page, live = open_model()
-    seen = []
+    text, seen = f"{TEXT}a value ", []
+    live.text.fill(text)
     for seed in ("1", "2", "1"):
         page.get_by_label("seed").fill(seed)
         page.get_by_role("button", name="Let it write").click()
-        state = live.wait_for(written=LIMIT - len(TEXT), writing=False)
+        state = live.wait_for(written=LIMIT - len(text), writing=False)
         seen.append(state["text"])
         page.get_by_role("button", name="Undo").click()
-        live.wait_for(written=0, text=TEXT)
+        live.wait_for(written=0, text=text)
         assert page.get_by_role("button", name="Undo").is_disabled()
     assert seen[0] == seen[2] != seen[1]
 
@@ -118,8 +130,8 @@ def test_writing_stops(open_model):
 def test_writing_goes_on_with_a_changed_model(open_model):
     """A switch does not stop it."""
     page, live = open_model()
-    live.text.fill("a")
-    live.wait_for(text="a")
+    live.text.fill("a" * 40)
+    live.wait_for(text="a" * 40)
     page.evaluate(
         """() => {
           [...document.querySelectorAll("button")].find((one) => one.textContent === "Let it write").click();
@@ -128,7 +140,7 @@ def test_writing_goes_on_with_a_changed_model(open_model):
           const timer = setInterval(() => (clicks++ < 31 ? box.click() : clearInterval(timer)), 7);
         }"""
     )
-    state = live.wait_for(written=LIMIT - 1, writing=False)
+    state = live.wait_for(written=LIMIT - 40, writing=False)
     assert state["changes"]["blocks"] == [0]
     assert page.errors == []
 
@@ -149,36 +161,19 @@ def test_a_late_picture_does_not_move_what_is_followed(open_model):
     live.wait_for(text="abcdefgh", selected=7)
 
 
-def test_at_temperature_0_the_likeliest_is_written(open_model, trained):
-    """As `generate` does."""
-    model, vocabulary = trained
+def test_every_press_counts_however_quick_and_leaves_what_was_typed(open_model):
+    """Before the model has answered, too: each writes a character, and takes one back that the model wrote.
+
+    Nothing is written over a fault.
+    """
     page, live = open_model()
-    live.press("temperature", "Home")
-    assert live.output("temperature") == "0: the likeliest"
-    assert live.state["temperature"] == 0
-    page.get_by_role("button", name="Let it write").click()
-    greedy = model.generate(encode(TEXT, vocabulary), LIMIT - len(TEXT), temperature=0.0)[0]
-    live.wait_for(text="".join(vocabulary[symbol] for symbol in greedy), writing=False)
-
-
-def test_the_temperature_ends_where_what_is_written_is_noise(open_model):
-    """A link from when the slider went further is read as its end."""
-    page, live = open_model()
-    live.press("temperature", "End")
-    assert live.output("temperature") == "2.5"
-    live.press("temperature", "ArrowLeft")
-    page.evaluate("location.hash = '#live=a&temperature=10'")
-    live.wait_for(text="a")
-    assert live.state["temperature"] == pytest.approx(2.5, abs=0.001)
-
-
-def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
-    """Before the model has answered: nothing more is taken back than it wrote, and nothing is written over a fault."""
-    page, live = open_model()
-    page.get_by_role("button", name="One character").click()
-    live.wait_for(written=1, writing=False)
     press = "[...document.querySelectorAll('button')].find((one) => one.textContent === '{}').click();"
-    page.evaluate(press.format("Undo") * 3)
+    page.evaluate(press.format("One character") * 10)
+    written = live.wait_for(written=10, writing=False)["text"]
+    assert len(written) == len(TEXT) + 10 and live.text.input_value() == written
+    page.get_by_role("button", name="Undo").click()
+    assert live.wait_for(written=9)["text"] == written[:-1]
+    page.evaluate(press.format("Undo") * 12)
     assert live.wait_for(written=0)["text"] == live.text.input_value() == TEXT
     keep_seen(page, "document.querySelector('.course-live').explorer.state.text")
     page.evaluate(
@@ -194,19 +189,6 @@ def test_a_button_that_is_pressed_again_leaves_what_was_typed(open_model):
     live.text.fill("read after all that was asked before")
     live.wait_for(text="read after all that was asked before")
     assert kept(page) == [TEXT, "read after all that was asked before"]
-
-
-def test_every_press_writes_a_character(open_model):
-    """However quick: those that come while the model still thinks count too, and each is taken back by itself."""
-    page, live = open_model()
-    page.get_by_role("button", name="One character").evaluate(
-        "button => { for (let press = 0; press < 10; press++) button.click(); }"
-    )
-    text = live.text.input_value
-    written = live.wait_for(written=10, writing=False)["text"]
-    assert len(written) == len(TEXT) + 10 and text() == written
-    page.get_by_role("button", name="Undo").click()
-    assert live.wait_for(written=9)["text"] == written[:-1]
 
 
 TYPE = """async ([text, keys]) => {

@@ -20,7 +20,8 @@ NEIGHBOURS = {
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
-def test_next_and_previous(sample, name):
+def test_next_and_previous_and_what_is_optional(sample, name):
+    """Further pages say so above their titles; no lesson does, and no page that is none of the course's chapters."""
     page, folder = read_page(sample, name), (sample / name).parent
     sides = ("a.left-prev", "a.right-next")
     links = [page.select_one(f".prev-next-area {side}") for side in sides]
@@ -28,15 +29,8 @@ def test_next_and_previous(sample, name):
     assert found == [neighbour and sample.resolve() / f"{neighbour}.html" for neighbour in NEIGHBOURS[name]]
     if NEIGHBOURS[name][1] == "chapters/second":
         assert links[1].select_one(".prev-next-title").get_text() == "About <second>"
-
-
-@pytest.mark.parametrize("name", NEIGHBOURS)
-def test_further_pages_say_that_they_are_optional(sample, name):
-    """Above their titles; no lesson does, and no page that is none of the course's chapters."""
-    found = [
-        (word.get_text(), word.find_next_sibling().name) for word in read_page(sample, name).select(".course-optional")
-    ]
-    assert found == ([("Optional", "h1")] if name in ("chapters/further", "chapters/terms", "chapters/other") else [])
+    marks = [(word.get_text(), word.find_next_sibling().name) for word in page.select(".course-optional")]
+    assert marks == ([("Optional", "h1")] if name in ("chapters/further", "chapters/terms", "chapters/other") else [])
 
 
 def test_all_pages_are_written_again_for_titles_contents_and_files(tmp_path):

@@ -163,7 +163,7 @@ def test_a_picture_of_pixels_is_no_svg(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["attention.png", "attention", "attention.htm", ".html"])
+@pytest.mark.parametrize("name", ["attention.png", ".html"])
 def test_another_kind_of_file_is_refused(tmp_path, name):
     with pytest.raises(ValueError, match=r"path must end in \.html or \.svg, got .*" + name.replace(".", r"\.")):
         MAKE["attention"]().save(tmp_path / name)

@@ -7,15 +7,13 @@ import torch.nn.functional as F
 from explorer_pages import Mounted
 from visits import WIDTHS, run_axe
 
-from attention_course.efficient.gated_delta import gated_delta_rule
-from attention_course.efficient.retention import retention
 from attention_course.explore import explore_state
+from attention_course.explore.state import read_state
 
 NAMES = ["Ann", "Ben", "Cem", "Dan", "Eva", "Fei"]
 LETTERS = "ABCDEF"
 PAIRS = list(zip(["Ann", "Ben", "Cem", "Dan", "Eva", "Fei", "Ann", "Ben", "Ann", "Ben"], "CAFBDEFDEB", strict=True))
 SHARES = [round(0.5 + step / 20, 2) for step in range(11)]
-RULES = ("add", "delta")
 
 
 def make_keys(width: int = 4) -> torch.Tensor:
@@ -30,25 +28,19 @@ def make_explorer(**options):
 
 @pytest.fixture
 def page(show):
-    """A page with the explorer."""
     return show(make_explorer())
 
 
 def run_in_python(delta: bool, kept: float) -> tuple[np.ndarray, np.ndarray]:
     """What each name reads, and each row of the state, after every pair: `(n_pairs, n_names or d_k, n_letters)`."""
-    keys = make_keys().double()
-    key = keys[[NAMES.index(name) for name, _ in PAIRS]]
-    value = torch.eye(6, dtype=torch.float64)[[LETTERS.index(letter) for _, letter in PAIRS]]
-    queries = torch.cat([keys, torch.eye(4, dtype=torch.float64)])
-    key, value = (each.expand(len(queries), 1, -1, -1) for each in (key, value))
-    query = queries[:, None, None].expand_as(key)
-    if delta:
-        gate = torch.full_like(key[..., :1], kept)
-        outputs = gated_delta_rule(query, key, value, gate, torch.ones_like(gate))
-    else:
-        outputs = retention(query, key, value, torch.tensor([kept], dtype=torch.float64))
-    readings = outputs[:, 0].transpose(0, 1).numpy()
-    return readings[:, :6], readings[:, 6:]
+    written = [(NAMES.index(name), LETTERS.index(letter)) for name, letter in PAIRS]
+    keys, counts = make_keys().double(), range(1, len(PAIRS) + 1)
+    runs = [read_state(keys, written[:count], 6, delta=delta, kept=kept) for count in counts]
+    states, readings = (torch.stack(each).numpy() for each in zip(*runs, strict=True))
+    return readings, states
+
+
+RUN = "(view, [delta, kept, n]) => Array.from({length: n + 1}, (_, i) => view.explorer.run(delta, kept, i))"
 
 
 def test_the_browser_computes_what_pytorch_computes(page):
@@ -56,10 +48,7 @@ def test_the_browser_computes_what_pytorch_computes(page):
     view = page.locator(".course-explorer-view")
     for delta in (False, True):
         for kept in SHARES:
-            script = (
-                "(view, [delta, kept, n]) => Array.from({length: n + 1}, (_, i) => view.explorer.run(delta, kept, i))"
-            )
-            runs = view.evaluate(script, [delta, kept, len(PAIRS)])
+            runs = view.evaluate(RUN, [delta, kept, len(PAIRS)])
             readings, states = run_in_python(delta, kept)
             assert not np.any(runs[0]["state"]) and not np.any(runs[0]["readings"])
             np.testing.assert_allclose([run["readings"] for run in runs[1:]], readings, rtol=0, atol=1e-12)
@@ -79,12 +68,8 @@ def assert_shows(explorer: Mounted, rule: str, kept: float, written: int) -> Non
     """All that is on show is that of this rule, this share and so many pairs."""
     readings, states = run_in_python(rule == "delta", kept)
     view, last = explorer.view, written - 1
-    np.testing.assert_allclose(
-        numbers(view.locator(".course-state-matrix tr:nth-child(n + 2) td")).reshape(4, 6),
-        states[last],
-        rtol=0,
-        atol=0.0051,
-    )
+    matrix = numbers(view.locator(".course-state-matrix tr:nth-child(n + 2) td")).reshape(4, 6)
+    np.testing.assert_allclose(matrix, states[last], rtol=0, atol=0.0051)
     given = dict(PAIRS[:written])
     rows = view.locator(".course-state-readings tbody tr").all()
     right = 0
@@ -122,13 +107,6 @@ def test_what_is_seen_is_what_was_computed(page):
     explorer.press("written", "Home", "ArrowRight", "ArrowRight")
     assert_shows(explorer, "add", 0.5, 2)
     assert page.errors == []
-
-
-def test_it_starts_where_it_is_told_to(show):
-    """The rule, the share and the number of pairs are those of Python, and the first state is gone."""
-    explorer = Mounted(show(make_explorer(delta=True, kept=0.9, written=8)))
-    assert_shows(explorer, "delta", 0.9, 8)
-    assert explorer.box.locator(".course-explorer-first").count() == 0
 
 
 def test_pairs_tell_which_are_written_which_is_the_last_and_which_are_overwritten(page):
@@ -217,21 +195,21 @@ def test_nothing_moves_as_pairs_are_written(show):
     assert len(tops) == 1
 
 
-def test_without_scripts_the_first_state_is_there(show, scheme):
+def test_without_scripts_the_first_state_is_there(show):
     """And no control that would do nothing."""
-    page = show(make_explorer(), java_script_enabled=False, scheme=scheme, width="phone")
+    page = show(make_explorer(), java_script_enabled=False, width="phone")
     assert page.locator(".course-explorer-first svg").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS["phone"]
     assert page.locator("input, select, button").count() == 0
     assert "Right: " in page.locator(".course-explorer-first").text_content()
 
 
-def test_works_from_a_folder_and_prints(show):
-    """Opened from disk; on paper without the button."""
-    page = show(make_explorer(), from_folder=True)
+def test_starts_where_it_is_told_to_also_in_a_folder_and_prints(show):
+    """The rule, the share and the number of pairs are those of Python; on paper it is without the button."""
+    page = show(make_explorer(delta=True, kept=0.9, written=8), from_folder=True)
     explorer = Mounted(page)
-    explorer.press("written", "ArrowLeft")
-    assert_shows(explorer, "add", 1, 9)
+    assert_shows(explorer, "delta", 0.9, 8)
+    assert explorer.box.locator(".course-explorer-first").count() == 0
     assert page.errors == []
     page.emulate_media(media="print")
     assert not explorer.view.get_by_role("button").is_visible()

@@ -10,7 +10,7 @@ from course_site.terms import depend_on_exceptions, drop_link, mark_terms
 from docutils import nodes
 from playwright.sync_api import expect
 from small_book import read_page
-from visits import HEIGHTS, MARK_KINDS_OF_TEXT, WIDTHS, run_axe
+from visits import HEIGHTS, WIDTHS, run_axe
 
 PAGE = "chapters/terms"
 MARKS = ["Queries", "cross-attention", "recurrent networks", "softmax", "gradient"]
@@ -24,28 +24,23 @@ def show(open_sample, alone):
 
 
 def word(page, name):
-    """The button of a word."""
     return page.get_by_role("button", name=name, exact=True)
 
 
 def shown(page):
-    """The entries that are open, each by its term."""
     return page.locator(".course-entry:popover-open .course-entry-term").all_inner_texts()
 
 
 def focused(page):
-    """What the text says that has the focus."""
     return page.evaluate("document.activeElement.textContent")
 
 
 def read(markdown):
-    """A text as a document."""
     settings = {"myst_enable_extensions": ["deflist", "dollarmath"], "report_level": 5}
     return publish_doctree(markdown, parser=Parser(), settings_overrides=settings)
 
 
 def marks_of(folder, text, exceptions="", glossary="mask\n: What forbids.\n\nsoftmax\n: Weights.", page="chapters/a"):
-    """The words that are marked in a page."""
     (folder / "_terms.yml").write_text(exceptions or "{}")
     env = Mock(srcdir=folder, get_doctree={"glossary": read(glossary)}.get, found_docs={page, "glossary"})
     document = read(text)
@@ -232,7 +227,6 @@ def test_the_page_of_the_book_works_from_a_folder(open_sample, sample, scheme):
     """With the theme around it, whose colours axe looks at, and no server; the link leads on."""
     page = open_sample((sample / f"{PAGE}.html").as_uri(), scheme)
     word(page, "softmax").click()
-    page.evaluate(MARK_KINDS_OF_TEXT)
     assert run_axe(page, {"include": [[".course-term"], [".course-entry:popover-open"]]}) == []
     page.locator(".course-entry:popover-open").get_by_role("link", name=LINK).click()
     page.wait_for_url("**/chapters/other.html")

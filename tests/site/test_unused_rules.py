@@ -6,6 +6,7 @@ import myst_nb
 import pydata_sphinx_theme
 import pytest
 import tinycss2
+from choosing import weekly
 from course_site.unused_rules import with_used
 from visits import IN_ALL_MODES
 
@@ -15,6 +16,8 @@ ORIGINALS = {
     "styles/pydata-sphinx-theme.css": THEME / "styles" / "pydata-sphinx-theme.css",
     "mystnb.*.css": Path(myst_nb.__file__).parent / "static" / "mystnb.css",
 }
+
+ON_EACH_CHANGE = ["chapters/self_attention.html", "instructors/index.html", "search.html"]
 
 # How many elements of a page each set of declarations fits, whatever is pointed at, focused or pressed.
 FITTING = r"""async (text) => {
@@ -38,12 +41,11 @@ FITTING = r"""async (text) => {
 
 
 def shipped(site, sheet):
-    """What the site has of a sheet."""
     (file,) = (site / "_static").glob(sheet)
     return file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", sorted(IN_ALL_MODES | {"instructors/index.html"}))
+@pytest.mark.parametrize("page", [*ON_EACH_CHANGE, *map(weekly, sorted(IN_ALL_MODES - {*ON_EACH_CHANGE}))])
 def test_what_fits_an_element_stays(page, site, open_page, origin):
     opened = open_page(f"{origin}/{page}", "light", "phone").page
     for sheet, original in ORIGINALS.items():

@@ -12,12 +12,10 @@ CODE = TEXT[TEXT.index("def my_step") : TEXT.index("\n```\n\n### 3")]
 
 @pytest.fixture
 def show(open_sample):
-    """A function that opens the page."""
     return lambda **options: open_sample("wrong_lines.html", **options)
 
 
 def line(page, start):
-    """The line of code that starts so."""
     return page.get_by_role("button", name=start)
 
 

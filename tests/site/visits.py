@@ -69,7 +69,7 @@ def page_names() -> list[str]:
     """Every page of the built site, relative to its root; `no site` where it is not built.
 
     The front door, index.html, only leads to the first page, and an old address to the new one. 404.html is for a host:
-    see test_not_found.py.
+    see test_published.py.
     """
     no_pages = {"index.html", "404.html", *(f"{old}.html" for old in MOVED)}
     names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))

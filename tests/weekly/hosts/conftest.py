@@ -1,6 +1,0 @@
-"""What runs JupyterLab for tests/hosts, tried itself."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "hosts"))
