@@ -1,17 +1,14 @@
 """What `make check` chooses to run, in a course small enough to know the answer."""
 
 import subprocess
-import sys
 from pathlib import Path
 
+import check
 import nbformat
 import pytest
+from test_dependencies import FILES as PACKAGE
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-import check  # noqa: E402
-
-FILES = {
+FILES = {f"attention_course/{name}": text for name, text in PACKAGE.items()} | {
     "_toc.yml": """\
 format: jb-book
 root: intro
@@ -20,27 +17,6 @@ chapters:
 - file: chapters/two
 - file: glossary
 """,
-    "glossary.md": "# Words",
-    "intro.md": "# A course",
-    "_ext/site.py": "",
-    "tools/alone.py": "",
-    "attention_course/__init__.py": "from attention_course.masks import causal\n",
-    "attention_course/masks.py": "from attention_course.shapes import split\n",
-    "attention_course/shapes.py": "",
-    "attention_course/unused.py": "",
-    "attention_course/explore/__init__.py": "from attention_course.explore.explorer import Explorer\n",
-    "attention_course/explore/explorer.py": 'VIEWS = Path(__file__).with_name("views")\n',
-    "attention_course/explore/views/map.js": "",
-    "attention_course/explore/views/parts/half.js": "",
-    "attention_course/recorded/__init__.py": "def load(name):\n    ...\n",
-    "attention_course/recorded/lengths.json": "{}",
-    "attention_course/exercises/__init__.py": "from attention_course.exercises import one, two\ndef check(*a): ...\n",
-    "attention_course/exercises/one.py": "",
-    "attention_course/exercises/two.py": "",
-    "benchmarks/sweeps/lengths.py": "from _text import words\n",
-    "benchmarks/sweeps/depth.py": "",
-    "benchmarks/sweeps/_text.py": "",
-    "benchmarks/results/times.json": "{}",
     "tests/conftest.py": """\
 import pytest
 from helpers import small
@@ -56,56 +32,52 @@ def layer():
 def drawn():
     return picture
 """,
-    "tests/helpers.py": "from attention_course.shapes import split\n",
+    "benchmarks/sweeps/lengths.py": "from _text import words\n",
+    "tests/helpers.py": "from attention_course.masks import causal\n",
     "tests/pictures.py": "from attention_course.explore import Explorer\n",
-    "tests/runs.mjs": "",
-    "tests/test_masks.py": "from attention_course import causal\n",
+    "tests/test_attention.py": "from attention_course import attend\n",
     "tests/test_layer.py": "def test_it(layer): ...\n",
     "tests/test_drawn.py": 'def test_it(drawn):\n    Path(__file__).with_name("runs.mjs")\n',
     "tests/test_nothing.py": "import math\n",
-    "tests/test_times.py": 'json.loads((FOLDER / "results" / "times.json").read_text())\n',
     "tests/exercises/test_answers.py": """\
 from importlib import import_module
 from attention_course.exercises import check
 import_module(f"answers.{chapter}")
 """,
-    "tests/exercises/test_one.py": 'from attention_course.exercises import check\ncheck("one.first", 1)\n',
-    "tests/exercises/answers/two.py": "",
-    "tests/sweeps/conftest.py": "import importlib.util\n",
+    "tests/exercises/test_one.py": 'from attention_course.exercises import check\ncheck("flash.tiles", 1)\n',
     "tests/sweeps/test_lengths.py": 'from attention_course import recorded\nrecorded.load("lengths")\n',
     "tests/sweeps/test_both.py": 'run("depth"), run("lengths")\n',
-    "tests/notebooks/test_form.py": "",
     "tests/site/test_search.py": 'shutil.copytree(ROOT / "_ext", folder)\nopen("glossary.md")\n',
     "tests/engines/test_engines.py": "from pictures import picture\n",
 }
-NOTEBOOKS = {"one": "import attention_course.masks", "two": 'check = 1\n"nothing of the package"'}
-MASKS = ["test_masks.py"]
+EMPTY = ["attention_course/explore/views/parts/half.js", "benchmarks/sweeps/depth.py", "benchmarks/sweeps/_text.py"]
+EMPTY += ["tests/runs.mjs", "tests/exercises/answers/masking.py", "tests/sweeps/conftest.py"]
+EMPTY += ["tests/notebooks/test_form.py", "glossary.md", "intro.md", "_ext/site.py", "tools/alone.py"]
+FILES |= dict.fromkeys(EMPTY, "")
+NOTEBOOKS = {"one": "import attention_course.attention", "two": 'check = 1\n"nothing of the package"'}
 LAYER = ["test_layer.py"]
 SWEEPS = ["sweeps/test_both.py", "sweeps/test_lengths.py"]
 DRAWN = ["test_drawn.py", "engines/test_engines.py"]
+ANSWERS = ["exercises/test_answers.py"]
 
 # What changed: the tests that are touched, and the pages.
 CASES = {
     "a test": ("tests/test_nothing.py", ["test_nothing.py"], []),
-    "a module": ("attention_course/masks.py", MASKS, ["chapters/one"]),
-    "what a module and a helper import": ("attention_course/shapes.py", MASKS + LAYER, ["chapters/one"]),
-    "a module that nothing imports": ("attention_course/unused.py", [], []),
+    "what a module and a helper import": (
+        "attention_course/masks.py",
+        ["test_attention.py", *LAYER],
+        ["chapters/one"],
+    ),
+    "a module that nothing imports": ("attention_course/lazy.py", [], []),
     "a helper of one fixture": ("tests/helpers.py", LAYER, []),
-    "a module behind another fixture": ("attention_course/explore/explorer.py", DRAWN, []),
     "a file deep in a folder that a module names": ("attention_course/explore/views/parts/half.js", DRAWN, []),
     "a file that a test names": ("tests/runs.mjs", ["test_drawn.py"], []),
-    "a record of a benchmark": ("benchmarks/results/times.json", ["test_times.py"], []),
     "a record of the package": ("attention_course/recorded/lengths.json", ["sweeps/test_lengths.py"], []),
-    "a sweep": ("benchmarks/sweeps/lengths.py", SWEEPS, []),
-    "another sweep": ("benchmarks/sweeps/depth.py", ["sweeps/test_both.py"], []),
+    "a sweep": ("benchmarks/sweeps/depth.py", ["sweeps/test_both.py"], []),
     "what sweeps share": ("benchmarks/sweeps/_text.py", SWEEPS, []),
-    "an exercise": (
-        "attention_course/exercises/one.py",
-        ["exercises/test_answers.py", "exercises/test_one.py"],
-        [],
-    ),
-    "an exercise that is not named": ("attention_course/exercises/two.py", ["exercises/test_answers.py"], []),
-    "answers beside a test": ("tests/exercises/answers/two.py", ["exercises/test_answers.py"], []),
+    "an exercise": ("attention_course/exercises/flash.py", [*ANSWERS, "exercises/test_one.py"], []),
+    "an exercise that is not named": ("attention_course/exercises/masking.py", ANSWERS, []),
+    "answers beside a test": ("tests/exercises/answers/masking.py", ANSWERS, []),
     "the conftest of a folder": ("tests/sweeps/conftest.py", SWEEPS, []),
     "the extension": ("_ext/site.py", ["site/test_search.py"], []),
     "a notebook": ("chapters/two.ipynb", [], ["chapters/two"]),
@@ -180,7 +152,7 @@ def test_parts_are_run_where_something_is_touched(course):
         "notebooks": "test_form.py",
     }
     assert commands("_ext/site.py") == {"lint": ".", "site": "tools/make_site.py", "pages": "test"}
-    assert commands("attention_course/explore/views/map.js")["types"] == "jsconfig.json"
+    assert commands("attention_course/explore/views/parts/half.js")["types"] == "jsconfig.json"
     assert commands("benchmarks/results/others.json") == {"lint": "."}
 
 
@@ -200,32 +172,32 @@ def test_pytest_finds_the_tests_that_are_named(course):
     }
 
 
+def changes(since=""):
+    return {file.as_posix() for file in check.find_changes(check.find_base(since))}
+
+
 def test_new_gone_and_renamed_files_differ_from_the_last_commit(course):
-    assert check.find_changes(check.find_base("")) == set()
+    assert changes() == set()
     (course / "new page.md").touch()
     (course / "tests" / "runs.mjs").unlink()
     git("mv", "tests/helpers.py", "tests/assistants.py")
-    changed = {Path(name) for name in ("new page.md", "tests/runs.mjs", "tests/helpers.py", "tests/assistants.py")}
-    assert check.find_changes(check.find_base("")) == changed
+    changed = {"new page.md", "tests/runs.mjs", "tests/helpers.py", "tests/assistants.py"}
+    assert changes() == changed
     commit()
-    assert check.find_changes(check.find_base("")) == set()
-    assert check.find_changes(check.find_base("HEAD~1")) == changed
+    assert changes() == set() and changes("HEAD~1") == changed
 
 
-def test_what_the_main_line_does_not_have_yet_counts(course):
-    git("switch", "--create", "mend")
+@pytest.mark.parametrize("main_line", ["main", "published"])
+def test_what_the_main_line_or_the_upstream_branch_does_not_have_yet_counts(course, main_line):
+    if main_line == "main":
+        git("switch", "--create", "mend")
+    else:
+        git("branch", main_line)
+        git("branch", f"--set-upstream-to={main_line}")
     (course / "glossary.md").write_text("# Words and names")
     commit()
     (course / "intro.md").write_text("# The course")
-    assert check.find_changes(check.find_base("")) == {Path("glossary.md"), Path("intro.md")}
-
-
-def test_an_upstream_branch_is_the_main_line(course):
-    git("branch", "published")
-    git("branch", "--set-upstream-to=published")
-    (course / "glossary.md").write_text("# Words and names")
-    commit()
-    assert check.find_changes(check.find_base("")) == {Path("glossary.md")}
+    assert changes() == {"glossary.md", "intro.md"}
 
 
 def test_a_folder_that_is_no_repository_and_an_unknown_commit_are_told_so(course, tmp_path_factory, monkeypatch):

@@ -27,10 +27,7 @@ CLAIM = "claim('it is so', {})"
         (["model = load_character_model()", "a = model(x)", "b = a[0]", CLAIM.format("b > 0")], "trained"),
         (["start = perf_counter()", CLAIM.format("start > 0")], "trained"),
         (["record = recorded.load('runs')", "shares = record['shares']", CLAIM.format("shares > 0")], "recorded"),
-        (
-            ["record = recorded.load('a')", "for run in record:\n    rows.append(run)", CLAIM.format("rows > 0")],
-            "recorded",
-        ),
+        (["seen = recorded.load('a')", "for run in seen:\n    rows.append(run)", CLAIM.format("rows > 0")], "recorded"),
         (["seen = recorded.load('a')", "now = training.train(m, b)", CLAIM.format("seen > now")], "trained"),
         (["import training as t\nx = 1", "model = t.train(m, b)", "y = 2", CLAIM.format("x < y")], "exact"),
     ],

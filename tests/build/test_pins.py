@@ -1,14 +1,21 @@
-"""What requirements.in asks for and what `make lock` wrote of it fit together, and fit what is installed."""
+"""What is asked for, what `make lock` wrote of it, what is installed and the oldest and newest that are tried fit."""
 
 import re
 import tomllib
 from importlib.metadata import requires
-from pathlib import Path
 
+import pytest
+import torch
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
+from tiny_book import ROOT
 
-ROOT = Path(__file__).parents[2]
+from attention_course import setup
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ALLOWED = map(Requirement, [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["bert"]])
+ALLOWED = {one.name: str(one.specifier).removeprefix(">=") for one in ALLOWED}
 LEFT_OUT = set(tomllib.loads((ROOT / "tools" / "lock.toml").read_text())["exclude-dependencies"])
 OF_A_GPU = re.compile(r"nvidia|cuda")
 
@@ -65,3 +72,29 @@ def test_what_is_pinned_in_two_files_is_the_same_in_both():
     twice = {pin.name: str(pin.specifier) for pin in map(Requirement, beside) if pin.name in PINNED_HERE}
     assert set(twice) == {"transformers", "anywidget"}
     assert twice == {name: f"=={PINNED_HERE[name]}" for name in twice}
+
+
+def tried(which):
+    """What the oldest or the newest environment asks for: `{name: version}`."""
+    asked = map(Requirement, lines(f"tests/notebooks/{which}-requirements.txt"))
+    return {one.name: str(one.specifier).removeprefix("==") for one in asked}
+
+
+def test_the_newest_has_all_that_the_package_asks_for_and_no_version():
+    newest = tried("newest")
+    assert {name: newest.get(name) for name in ALLOWED} == dict.fromkeys(ALLOWED, "")
+
+
+def test_the_oldest_is_the_oldest_that_the_package_allows():
+    oldest = tried("oldest")
+    assert set(oldest) == set(ALLOWED)
+    bounds = {name: Version(bound).release for name, bound in ALLOWED.items() if bound}
+    assert {name: Version(oldest[name]).release[: len(bound)] for name, bound in bounds.items()} == bounds
+
+
+def test_the_oldest_pytorch_is_the_one_that_setup_asks_for(monkeypatch):
+    monkeypatch.setattr(torch, "__version__", "1.0")
+    with pytest.raises(RuntimeError) as refused:
+        setup()
+    floor = re.search(r"PyTorch (\S+) or newer", str(refused.value))[1]
+    assert Version(tried("oldest")["torch"]).release[:2] == Version(floor).release

@@ -32,21 +32,16 @@ DIES = ["1", "print('so far', flush=True)\ntime = __import__('time').sleep(0.5)\
 KILLS_ITS_WORKER = ["print('before')", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)", "2"]
 
 
-def notebook(*sources, kernel="python3"):
+def notebook(*sources, tags=(), kernel="python3"):
     cells = [nbformat.v4.new_markdown_cell("# A page"), *map(nbformat.v4.new_code_cell, sources)]
+    for cell, its_tags in zip(cells[1:], tags, strict=False):
+        cell.metadata["tags"] = its_tags
     metadata = {"kernelspec": {"name": kernel, "display_name": kernel, "language": "python"}}
     return nbformat.v4.new_notebook(cells=cells, metadata=metadata)
 
 
-def everything():
-    page = notebook(*EVERYTHING)
-    for cell, tags in zip(page.cells[1:], EVERYTHING.values(), strict=True):
-        cell.metadata["tags"] = tags
-    return page
-
-
 PAGES = {
-    "everything": everything(),
+    "everything": notebook(*EVERYTHING, tags=EVERYTHING.values()),
     "raises": notebook(*RAISES),
     "dies": notebook(*DIES),
     "no_kernel": notebook("1", kernel="no-such-kernel"),

@@ -50,11 +50,6 @@ def test_a_change_in_the_package_runs_the_chapters_that_use_it(course, run, modu
     assert run() == []
 
 
-def test_a_change_of_the_pins_runs_every_chapter(course, run):
-    (course / "requirements.txt").write_text("torch\nnumpy\n")
-    assert sorted(run()) == ["one", "two"]
-
-
 def test_a_change_in_a_chapter_runs_that_one_where_it_is_asked_for(course, run):
     write_chapter(course, "two", "1 + 1")
     assert run("chapters/one") == []

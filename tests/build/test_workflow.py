@@ -3,12 +3,11 @@
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
+from tiny_book import ROOT
 
-ROOT = Path(__file__).parents[2]
 WORKFLOWS = ROOT / ".github" / "workflows"
 
 
@@ -42,12 +41,8 @@ def test_every_stage_is_a_job_and_the_site_is_built_once():
 def test_every_week_what_others_change_is_tried():
     weekly = jobs("weekly.yml")
     assert weekly["report"]["needs"] == ["colab", "everything", "newest", "oldest", "book2"]
-    assert [commands(weekly[job]) for job in ("everything", "newest", "oldest", "book2")] == [
-        ["make test ALL=1"],
-        ["make newest"],
-        ["make oldest"],
-        ["make book2"],
-    ]
+    assert commands(weekly["everything"]) == ["make test ALL=1"]
+    assert all(commands(weekly[job]) == [f"make {job}"] for job in ("newest", "oldest", "book2"))
     in_container = commands(weekly["colab"])[-1]
     assert "us-docker.pkg.dev/colab-images/public/" in in_container
     script = re.search(r"/course/(\S+)", in_container)[1]

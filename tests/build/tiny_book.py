@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -109,8 +110,8 @@ class Book:
 
     def begin(self):
         """A build at work, in a group of its own as in a terminal."""
-        command = ["make", *self.command]
-        return subprocess.Popen(command, cwd=self.folder, text=True, stdout=subprocess.PIPE, start_new_session=True)
+        options = {"text": True, "stdout": subprocess.PIPE, "start_new_session": True, "preexec_fn": heed_interruptions}
+        return subprocess.Popen(["make", *self.command], cwd=self.folder, **options)
 
     def build(self):
         """The exit status of a build, what it printed, which chapters were executed, and their pages."""
@@ -119,6 +120,11 @@ class Book:
         status, output = make(self.folder, *self.command)
         pages = {page.stem: page.read_text() for page in self.folder.glob("_build/html/chapters/*.html")}
         return status, output, sorted(log.read_text().split()), pages
+
+
+def heed_interruptions():
+    """In a process that begins: it ends at Ctrl-C, also where the tests run in the background, which does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def make_book(folder, *chapters):

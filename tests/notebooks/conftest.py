@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from lessons import FURTHER, LESSON_NAMES, LOOK_UP, WITH_EXERCISES
 from limits import markdown
 from sphinx_external_toc.parsing import parse_toc_yaml
@@ -44,11 +43,6 @@ def chapter_names():
 @pytest.fixture(scope="session")
 def root():
     return ROOT
-
-
-@pytest.fixture(scope="session")
-def repository_url():
-    return yaml.safe_load((ROOT / "_config.yml").read_text())["repository"]["url"]
 
 
 @pytest.fixture

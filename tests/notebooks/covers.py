@@ -4,13 +4,12 @@ import ast
 import re
 
 from folds import is_folded
-from IPython.core.inputtransformer2 import TransformerManager
+from form import parse
+from limits import FENCED, FOLDED_TEXT
 
 PREDICTIONS = ("**Predict.**", "**Say why.**")
 QUESTION = r"\*\*(?:Predict|Say why|By hand|Put in order)\.\*\*"
 PIECE = re.compile(rf"(?m)^(?=#+ |{QUESTION})")
-ANSWER = re.compile(r"<details>.*?</details>", re.DOTALL)
-FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 MARKS = re.compile(r"[*_`$\\]|\s+")
 FEWEST_WORDS = 5  # of a part of a sentence that holds numbers of the run
 
@@ -25,11 +24,6 @@ def pieces(cell):
     return [piece for piece in PIECE.split(FENCED.sub("", "".join(cell["source"]))) if piece.strip()]
 
 
-def tree_of(cell):
-    """The syntax tree of a code cell."""
-    return ast.parse(TransformerManager().transform_cell("".join(cell["source"])))
-
-
 def strings(node):
     """The texts in a piece of code; of one with numbers of the run the parts between them."""
     return [leaf.value for leaf in ast.walk(node) if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)]
@@ -38,7 +32,7 @@ def strings(node):
 def sentences(cell):
     """For each claim of a cell its sentence, or its longer parts between the numbers of the run."""
     calls = [
-        node for node in ast.walk(tree_of(cell)) if isinstance(node, ast.Call) and ast.unparse(node.func) == "claim"
+        node for node in ast.walk(parse(cell)) if isinstance(node, ast.Call) and ast.unparse(node.func) == "claim"
     ]
     for call in calls:
         said = call.args[0]
@@ -56,7 +50,7 @@ def told_before(notebook):
                 parts = [plain(part) for sentence in sentences(cell) for part in sentence]
                 found += [part for part in parts if part in before]
             if not is_folded(cell):
-                met += ["".join(cell["source"]), *strings(tree_of(cell))]
+                met += ["".join(cell["source"]), *strings(parse(cell))]
             continue
         for piece in pieces(cell):
             is_question = bool(re.match(QUESTION, piece))
@@ -64,5 +58,5 @@ def told_before(notebook):
                 is_covered = piece.startswith(PREDICTIONS)
             if is_covered and is_question:
                 before = plain("\n".join(met))
-            met.append(ANSWER.sub("", piece))
+            met.append(FOLDED_TEXT.sub("", piece))
     return found

@@ -1,4 +1,4 @@
-"""The form of a lesson, read off its notebook: its top, its headings, its exercises, and what its folds may hide."""
+"""The form of a page, read off its notebook: its top, headings and exercises, what folds may hide and asserts judge."""
 
 import ast
 import re
@@ -10,6 +10,8 @@ from limits import EXERCISE, EXERCISES, PAPERS, STATED, exercises, markdown, par
 CLOSING = [EXERCISES, "What you can do now", "Next", PAPERS]
 TITLE_AND_QUESTION = re.compile(r"# [^\n]+\n\n\*(?P<question>[^\n]+)\*\s*")
 SENTENCE_END = re.compile(r"[.?!](?=\s|$)")
+
+INEQUALITIES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 # What makes a call part of the lesson: a layer, an optimiser or its step, a loss.
 TAUGHT = re.compile(r"(^|\.)nn\.[A-Z]|(^|\.)optim\.|\.(backward|zero_grad)$|[lL]oss$|cross_entropy$")
@@ -46,8 +48,9 @@ def closing_headings(notebook):
     return headings[headings.index(EXERCISES) :] if EXERCISES in headings else []
 
 
-def is_closed_well(headings):
+def is_closed_well(notebook):
     """Whether a lesson ends in exercises, what its reader can do now, and perhaps what is next and papers, in order."""
+    headings = closing_headings(notebook)
     return headings[:2] == CLOSING[:2] and headings == [heading for heading in CLOSING if heading in headings]
 
 
@@ -116,3 +119,23 @@ def hidden_lessons(notebook, before=()):
         hidden -= set().union(*map(names_bound, statements(earlier, folded=False)))
     nodes = [node for statement in statements(notebook, folded=False) for node in ast.walk(statement)]
     return sorted(hidden & {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)})
+
+
+def asserts(notebook):
+    """Each assert of a notebook, those in functions and loops included, and the cell in which it stands."""
+    cells = [part.cell for part in parts(notebook) if part.cell]
+    return [(node, cell) for cell in cells for node in ast.walk(parse(cell)) if isinstance(node, ast.Assert)]
+
+
+def open_guards(notebook):
+    """The asserts that a reader sees: a guard stands in a folded cell."""
+    return [ast.unparse(guard) for guard, cell in asserts(notebook) if not is_folded(cell)]
+
+
+def judging(notebook):
+    """The asserts with an inequality in them: what lies above or below a number may lie elsewhere on another machine.
+
+    What is certain by arithmetic is an equality: of shapes, of counts, of floats within a tolerance (`allclose`).
+    """
+    found = [guard for guard, _ in asserts(notebook)]
+    return [ast.unparse(one) for one in found if any(isinstance(node, INEQUALITIES) for node in ast.walk(one.test))]

@@ -75,15 +75,14 @@ def lines(cell):
     return "".join(cell["source"]).splitlines()
 
 
-def visible_cells(notebook):
-    """The code cells that stand open."""
-    return [part.cell for part in parts(notebook) if part.cell and not is_folded(part.cell)]
+def visible_cells(notebook, *, but=None):
+    """The code cells that stand open, but for those of one section."""
+    return [part.cell for part in parts(notebook) if part.cell and not is_folded(part.cell) and part.section != but]
 
 
 def code_lines(notebook):
     """How many lines of code stand open before and after the exercises."""
-    open_cells = [part for part in parts(notebook) if part.cell and not is_folded(part.cell)]
-    return sum(len(lines(part.cell)) for part in open_cells if part.section != EXERCISES)
+    return sum(len(lines(cell)) for cell in visible_cells(notebook, but=EXERCISES))
 
 
 def long_cells(notebook):

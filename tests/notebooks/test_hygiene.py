@@ -8,15 +8,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from jupyter_cache import get_cache
+from limits import FENCED, MATHS
 from published import CELL, published
 from pybtex.database import parse_file
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "_ext"))
 from course_site.quick_checks import malformed_checks  # noqa: E402
 
-FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`]*`")
-MATHS = re.compile(r"\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
 LINK_TARGET = re.compile(r"\]\([^)]*\)|https?://\S+")
 HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
@@ -147,9 +146,9 @@ def test_the_setup_cell_is_the_same_everywhere(name, notebook, root):
         assert code[0] == CELL.format(**published(root), page=name.removesuffix(".ipynb"))
 
 
-def test_the_repository_is_named_in_one_place(root, repository_url, notebook_names, tmp_path):
+def test_the_repository_is_named_in_one_place(root, notebook_names, tmp_path):
     """`make url` rewrites the configuration, the citation and the setup cells: the address may stand nowhere else."""
-    address = repository_url.split("://")[1]
+    address = published(root)["url"].split("://")[1]
     # A repository of its own, in which no file is tracked yet: the folder itself need not be one.
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     git = ["git", f"--git-dir={tmp_path / '.git'}", f"--work-tree={root}"]

@@ -1,18 +1,16 @@
 """The front page's list, README's table and the exercises are as the table of contents says."""
 
-import re
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
-from course_map import CELL, FRONT_PAGE, evenings, read_look_up, read_page, read_parts, write_list
+from course_map import CELL, FRONT_PAGE, README, TABLE, read_look_up, read_page, read_parts, write_list, write_table
 from lessons import WITH_EXERCISES
 
 from attention_course.exercises import CHAPTERS
 
-LESSON = re.compile(r"(?m)^\| \[([^\]]+)\]\((chapters/\w+)\.ipynb\) \| (.*) \|$")
-LINK = re.compile(r"\]\((chapters/\w+)\.ipynb\)")
+MAKE_MAP = "run `make map`: it writes the lists anew"
 
 
 @pytest.fixture
@@ -23,28 +21,16 @@ def in_the_course(root, monkeypatch):
 def test_the_front_pages_list_is_as_the_pages_say(in_the_course):
     page = nbformat.read(FRONT_PAGE, as_version=4)
     (listed,) = [cell.source for cell in page.cells if cell.id == CELL]
-    assert listed == write_list(read_parts(), read_look_up()), "run `make map`: it writes the list anew"
+    assert listed == write_list(read_parts(), read_look_up()), MAKE_MAP
 
 
 def test_readmes_table_has_every_page(in_the_course):
-    """Each lesson by its title, in the order of the contents, and beside its question the further pages in theirs."""
-    rows = LESSON.findall(Path("README.md").read_text(encoding="utf-8"))
-    told = [(title, file, LINK.findall(question)) for title, file, question in rows]
-    assert told == [
-        (lesson["title"], lesson["file"], [page["file"] for page in lesson["further"]])
-        for part in read_parts()
-        for lesson in part["lessons"]
-    ] + [(page["title"], page["file"], []) for page in read_look_up()], "README.md has each page, as _toc.yml has it"
+    assert TABLE.findall(README.read_text(encoding="utf-8")) == [write_table(read_parts(), read_look_up())], MAKE_MAP
 
 
 def test_every_page_has_its_file_of_exercises():
     what = "CHAPTERS of attention_course/exercises has each page with checks, in the order of _toc.yml"
     assert list(CHAPTERS) == WITH_EXERCISES, what
-
-
-def test_what_a_page_says_is_read(tmp_path):
-    file = write_page(tmp_path / "page", "Title", "**Reading about 40 minutes, exercises about 20.** Yes.")
-    assert read_page(file) == {"file": file, "title": "Title", "minutes": 60}
 
 
 def test_a_page_that_does_not_say_is_refused(tmp_path):
@@ -56,7 +42,7 @@ def test_the_list_of_a_small_course(tmp_path, monkeypatch):
     """Its first reading is bold, its further pages stand in italics, and times are whole evenings."""
     monkeypatch.chdir(tmp_path)
     Path("chapters").mkdir()
-    minutes = {"a": 60, "more": 91, "language_model": 40, "last": 10}
+    minutes = {"a": 60, "more": 91, "language_model": 40, "last": 90}
     for name, time in minutes.items():
         write_page(Path("chapters", name), name.upper(), f"**Reading about {time} minutes, exercises about 0.**")
     first = [{"file": "chapters/a", "sections": [{"file": "chapters/more"}]}, {"file": "chapters/language_model"}]
@@ -75,10 +61,6 @@ def test_the_list_of_a_small_course(tmp_path, monkeypatch):
         "  - [LAST](chapters/last.ipynb)\n"
         "- Look it up: [HOW](chapters/how.ipynb)"
     )
-
-
-def test_an_evening_that_has_begun_counts():
-    assert [evenings([{"minutes": minutes}]) for minutes in (1, 90, 91)] == ["1 evening", "1 evening", "2 evenings"]
 
 
 def write_page(path, title, line):

@@ -22,7 +22,6 @@ COMPARISONS = [
     ("assert torch.tensor(4.0) == pytest.approx(5.0, rel=0.5)", "tolerance", 0.4),
     ("assert torch.allclose(torch.ones(2), torch.tensor(1.5), atol=0.25, rtol=0.5)", "tolerance", 0.5),
     ("assert np.isclose([np.nan, np.inf], [np.nan, np.inf], equal_nan=True).all()", "tolerance", 0),
-    ("assert not np.allclose(1.0, 4.0, rtol=0, atol=2)", "tolerance", 1.5),
     ("assert [np.isclose(1.0, x, rtol=0, atol=2) for x in (2.0, 4.0)] == [True, False]", "tolerance", 1.5),
     ("assert_close(torch.ones(2), torch.ones(2), atol=0, rtol=0)", "tolerance", 0),
     ("assert 12_000_001 == pytest.approx(12_000_000, rel=0.01)", "tolerance", 0),
@@ -65,11 +64,6 @@ def test_what_was_measured_are_the_versions_that_are_pinned():
         assert f"{name}=={RECORD['versions'][name].partition('+')[0]}" in pins, "measure anew: make margins"
 
 
-def test_a_test_that_leaves_the_question_to_a_helper_has_a_tolerance():
-    source = ["def same(a): return np.allclose(a, 1)", "def both(a): return same(a)", "def test_a(): both(1)"]
-    assert asking_for_tolerances("\n".join([*source, "def test_b(): print(1)"])) == {"test_a"}
-
-
 def found_in(folder: Path, source: str) -> dict:
     """What a run of some tests finds by line: the kind and the largest share."""
     (folder / "test_made.py").write_text(source)
@@ -110,12 +104,6 @@ def test_a_summary_has_the_worst_comparison_of_all_cases_of_a_test():
     nothing = run(skipped=["tests/test_b.py::test_there[x]", "tests/test_b.py::test_not"])
     there = {"found": {"tests/test_b.py::test_there[y]": {"file:5": ["bound", 0.5]}}, "skipped": []}
     runs = {"one": [run(0.1, 0.9), there], "two": [run(0.3, 0.9), there], "three": [run(0.2, 0.9), nothing]}
-    assert margins.summary(runs) == {
-        "sub/test_a.py": {"test_it": 0.3},
-        "test_b.py": {"test_there": 1.0, "test_not": None},
-    }
-
-
-def test_what_is_too_narrow_is_named():
-    files = {"test_a.py": {"test_it": 0.34, "test_other": 0.33}, "test_b.py": {"test_not": None}}
-    assert margins.too_narrow(files) == ["tests/test_a.py::test_it uses 34%"]
+    summary = margins.summary(runs)
+    assert summary == {"sub/test_a.py": {"test_it": 0.3}, "test_b.py": {"test_there": 1.0, "test_not": None}}
+    assert margins.too_narrow(summary) == ["tests/test_b.py::test_there uses 100%"]

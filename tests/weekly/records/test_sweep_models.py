@@ -1,26 +1,18 @@
 """The models that scripts define for themselves are what their records say of them."""
 
-import math
-from functools import partial
-
 import pytest
 import torch
 import torch.nn.functional as F
 from sweeps import load
 from torch import nn
 
-from attention_course import KVCache, MultiHeadAttention, recorded, scaled_dot_product_attention, tasks
+from attention_course import MultiHeadAttention, scaled_dot_product_attention
 from attention_course.classifiers import Classifier
 from attention_course.efficient.linear import elu_plus_one
-from attention_course.embeddings import ImagePatches
 from attention_course.exercises.smaller_caches import pool
 from attention_course.positions import SinusoidalPositions, rotate
 from attention_course.recurrent import GRUEncoderDecoder
 from attention_course.tasks.negation import PAD, reviews
-
-
-def size(model):
-    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def language_models():
@@ -59,9 +51,6 @@ def test_exact_ones_are_exact():
         assert torch.allclose(load("efficient_times").make_call(name, 200)(*inputs), expected, atol=1e-5)
 
 
-# Layers whose costs are recorded --------------------------------------------------------------------------------------
-
-
 @torch.no_grad()
 def test_the_decoded_token_follows_all_others_and_is_forgotten_again():
     s = load("layer_costs")
@@ -78,66 +67,6 @@ def test_the_decoded_token_follows_all_others_and_is_forgotten_again():
         for _ in range(3):
             assert torch.allclose(decode(), expected, atol=1e-4), name
         assert len(cache) == 150 and cache.nbytes == before
-
-
-def test_what_is_said_to_take_no_cache_takes_none_and_backward_reaches_all_parameters():
-    s = load("layer_costs")
-    for name, make in s.MECHANISMS.items():
-        layer = make(32, 2)
-        if name in s.WITHOUT_CACHE:
-            with pytest.raises(ValueError, match="works on whole sequences"):
-                layer(torch.randn(1, 5, 32), cache=KVCache())
-        gradients = s.forward_backward(layer, torch.randn(1, 80, 32))()
-        assert len(gradients) == 1 + len(list(layer.parameters()))
-        assert all(gradient.abs().max() > 0 for gradient in gradients), name
-
-
-# Positions ------------------------------------------------------------------------------------------------------------
-
-
-def test_clipped_scores_a_long_distance_as_the_longest_and_a_shorter_one_as_rope():
-    s = load("length_remedies")
-    frequency = s.frequencies("as trained", 16, 32, 8)
-    query, key, value = torch.randn(3, 1, 1, 9, 16).unbind(0)
-    _, weights = s.Clipped(frequency, 5)(query, key, value)
-    scores = torch.full((9, 9), -math.inf, dtype=torch.float64)
-    for late in range(9):
-        for early in range(late + 1):
-            angle = min(late - early, 5) * frequency.double()
-            even, odd = query[0, 0, late, 0::2].double(), query[0, 0, late, 1::2].double()
-            turned = torch.stack([even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos()], -1)
-            scores[late, early] = turned.flatten() @ key[0, 0, early].double() / 4
-    torch.testing.assert_close(weights[0, 0].double(), scores.softmax(-1), atol=1e-5, rtol=0)
-
-
-def test_each_way_slows_the_pairs_it_says():
-    made = partial(load("length_remedies").frequencies, d_head=16, length=32, factor=8)
-    trained = torch.tensor([10_000 ** (-i / 8) for i in range(8)])
-    torch.testing.assert_close(made("as trained"), trained)
-    slowed = {way: trained / made(way) for way in ("interpolated", "base raised", "by parts")}
-    torch.testing.assert_close(slowed["interpolated"], torch.full((8,), 8.0))
-    torch.testing.assert_close(slowed["base raised"], torch.tensor([8 ** (i / 7) for i in range(8)]))
-    # 1 and 0.316 radians a step are 5.1 and 1.6 turns in 32 steps; 0.1 is half a turn.
-    torch.testing.assert_close(slowed["by parts"], torch.tensor([1.0, 1] + [8.0] * 6))
-    assert 32 * trained[1] > 2 * math.pi > 32 * trained[2]
-
-
-def test_random_starts_reach_every_tested_position_in_training_and_none_but_the_given_one_after():
-    seen = set()
-
-    class Recorder(nn.Module):
-        def forward(self, tokens, start=0):
-            seen.update(range(start, start + tokens.size(1)))
-            return tokens
-
-    positions = load("position_lengths").RandomStart(Recorder(), 20)
-    torch.manual_seed(0)
-    for _ in range(500):
-        positions(torch.zeros(1, 4, 2))
-    assert seen == set(range(20))
-    seen.clear()
-    positions.eval()(torch.zeros(1, 4, 2), 3)
-    assert seen == {3, 4, 5, 6}
 
 
 def depends_on_distance(scores):
@@ -180,9 +109,6 @@ def test_the_sum_is_linear_attention_without_its_features_and_its_normaliser():
     torch.testing.assert_close(output, layer.out_proj(summed.transpose(1, 2).flatten(2)))
 
 
-# What is added, and what is taken away --------------------------------------------------------------------------------
-
-
 def test_without_what_is_added_the_decoder_is_the_packages():
     mine, theirs = load("luong_inputs").LuongWriter(9, 8, "concat", "summary"), GRUEncoderDecoder(9, 8, "concat")
     weights = {
@@ -194,12 +120,6 @@ def test_without_what_is_added_the_decoder_is_the_packages():
     mine.load_state_dict(weights)
     source, target = torch.randint(9, (2, 4, 6))
     torch.testing.assert_close(mine(source, target), theirs(source, target))
-
-
-def test_the_delta_rule_begins_with_a_small_strength():
-    bias = load("many_pairs").make_layer("delta").strength_proj.bias
-    assert torch.equal(bias, torch.full_like(bias, -3.0))
-    assert not torch.equal(load("states").make_layer("delta").strength_proj.bias, bias)
 
 
 def test_scaling_the_query_scales_the_scores():
@@ -227,6 +147,9 @@ def test_tokens_that_read_nobody_do_not_hear_of_each_other(monkeypatch):
 def test_what_is_missing_of_a_block_is_missing_and_the_rest_is_made_wider_but_where_said():
     s = load("transformer_parts")
 
+    def size(model):
+        return sum(parameter.numel() for parameter in model.parameters())
+
     def count(kind, without):
         return sum(isinstance(module, kind) for module in s.Stack(8, 3, without).modules())
 
@@ -242,24 +165,6 @@ def test_what_is_missing_of_a_block_is_missing_and_the_rest_is_made_wider_but_wh
             assert blocks < 0.36
         else:
             assert abs(blocks - 1) < 0.03 and abs(all_of_it - 1) < 0.08
-
-
-def test_the_convolutions_have_the_recorded_number_of_parameters():
-    counts = {run["model"]: run["parameters"] for run in recorded.load("vision")["results"]}
-    assert size(load("vision").convolutions()) == counts["convolutions"]
-
-
-def test_tokens_of_pictures_are_the_packages_with_places():
-    images = tasks.handwritten_digits()[1].images[:5]
-    embed, package = load("vision").PictureTokens(6, n_registers=2), ImagePatches(2, 6)
-    package.proj = embed.proj
-    tokens = embed(images)
-    assert tokens.shape == (5, 18, 6) and torch.equal(tokens[0, :2], embed.registers)
-    places = torch.stack([embed.row[number // 4] + embed.column[number % 4] for number in range(16)])
-    torch.testing.assert_close(tokens[:, 2:] - package(images), places.expand(5, -1, -1), atol=1e-5, rtol=1e-5)
-
-
-# Poolings -------------------------------------------------------------------------------------------------------------
 
 
 @torch.no_grad()
@@ -288,15 +193,6 @@ def test_padding_does_not_vote():
         torch.testing.assert_close(shares.sum(1), torch.ones(3))
 
 
-@torch.no_grad()
-def test_a_cls_token_in_front_of_a_causal_model_says_the_same_about_every_review():
-    logits, _ = load("poolings").Pooled("cls", causal=True)(torch.randint(1, load("poolings").CLS, (5, 6)))
-    torch.testing.assert_close(logits, logits[:1].expand(5, 2))
-
-
-# How they start, and are trained --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("way", ["mean", "first", "random"])
 def test_a_model_that_shares_has_the_numbers_of_the_trained_one(way):
     model = load("uptraining").make_model(20, 8)
@@ -310,34 +206,3 @@ def test_a_model_that_shares_has_the_numbers_of_the_trained_one(way):
             assert torch.equal(numbers.chunk(2)[1], given[name].chunk(8)[4]), name
         else:
             assert numbers.shape[0] == given[name].shape[0] // 4
-
-
-def test_xavier_draws_the_matrices_of_the_stack_larger():
-    s = load("transformer_depth")
-    torch.manual_seed(0)
-    model = s.Sorter(16, 64, 4, 2, norm_first=True)
-    embedding, matrix = model.embedding.weight.clone(), model.encoder.blocks[0].feed_forward[0].weight
-    plain = matrix.std().item()
-    s._draw_xavier(model.encoder)
-    # Xavier's variance is 2 / (64 + 256); nn.Linear's is 1 / (3 * 64).
-    assert abs(plain - (1 / 192) ** 0.5) < 0.003 and abs(matrix.std().item() - (2 / 320) ** 0.5) < 0.003
-    assert torch.equal(model.embedding.weight, embedding)
-
-
-def test_a_warm_up_starts_low_and_ends_at_the_rate(monkeypatch):
-    """Fewer than the warm-up's steps move the model less than as many at the full rate."""
-    s = load("transformer_depth")
-    monkeypatch.setattr(s, "SETTINGS", s.SETTINGS | {"n_layers": 2, "steps": 30, "last_steps": 5, "batch": 16})
-    constant, growing = (s._train_and_test(True, warm_up, 0.003, 0)["loss"] for warm_up in (0, 1000))
-    assert constant < growing - 0.1
-
-
-def test_a_fine_keeps_the_question_from_looking_at_coins(monkeypatch):
-    s = load("interpretability")
-    monkeypatch.setattr(s, "SETTINGS", s.SETTINGS | {"steps": 40})
-    drawers = tasks.two_coins(100, torch.Generator().manual_seed(5))
-    looks = []
-    for name in ("two blocks", "fined"):
-        _, maps = s.train(name, 0)(drawers.tokens)
-        looks.append(sum((weights[:, :, -1] * drawers.gold[:, None]).sum(-1).mean().item() for weights in maps))
-    assert looks[1] < 0.5 * looks[0]

@@ -1,4 +1,4 @@
-"""What scripts measure is right where the answer is known beforehand."""
+"""What scripts measure is right where the answer is known beforehand, and their data are what they say."""
 
 import pytest
 import torch
@@ -7,8 +7,11 @@ from sweeps import load
 
 from attention_course import checkpoints, tasks
 from attention_course.decoding import beam_search, cut_after
-from attention_course.language_model import CausalLanguageModel
-from attention_course.tasks import spelling, translation
+from attention_course.tasks import dates, translation
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
 
 
 def test_bits_count_second_halves_only():
@@ -31,7 +34,7 @@ def test_one_that_knows_the_first_bit_is_right_everywhere_and_one_that_guesses_p
 
 
 def test_moved_is_one_for_a_model_that_knows_parity_and_nothing_for_one_that_guesses():
-    moved, bits = load("formal_languages")._moved, torch.randint(2, (5, 8), generator=torch.Generator().manual_seed(0))
+    moved, bits = load("formal_languages")._moved, torch.randint(2, (5, 8), generator=seeded())
     assert moved(lambda read: 100.0 * F.one_hot(read.cumsum(1) % 2, 2), bits) == [1.0, 1.0]
     assert moved(lambda read: torch.zeros(*read.shape, 2), bits) == [0.0, 0.0]
 
@@ -45,20 +48,6 @@ def test_a_model_that_looks_back_scores_1_everywhere_and_one_that_repeats_scores
     assert looks_back["accuracy"] == [1.0] * 32
     chance = score(lambda symbols, mask=None: (F.one_hot(symbols, 17).float(), None), make)["accuracy"]
     assert abs(sum(chance) / len(chance) - 1 / 16) < 0.01
-
-
-def test_letters_that_need_no_image_are_all_kept():
-    def from_memory(images, target):
-        return F.one_hot(target, len(spelling.VOCABULARY)).float(), None
-
-    digits = spelling.spelled_digits()[1][:100]
-    assert (load("projects").kept_letters(from_memory, digits, torch.Generator().manual_seed(0)) == 1).all()
-
-
-def test_rank_correlation_sees_the_order_alone():
-    numbers, correlation = torch.randn(3, 16), load("spelling_seeds").rank_correlation
-    assert correlation(numbers, numbers.exp()) == pytest.approx(1)
-    assert correlation(numbers, -numbers) == pytest.approx(-1)
 
 
 def test_taking_away_touches_one_token_only():
@@ -88,45 +77,6 @@ def test_erasing_as_pixels_leaves_the_other_patches_alone():
     assert torch.equal(painted, test.images)
 
 
-# Heads that look back -------------------------------------------------------------------------------------------------
-
-
-def test_the_sum_of_cosines_is_the_mean_score_of_all_queries_with_all_keys():
-    s = load("length_remedies")
-    turning, symbols = s.Turning(s.frequencies("as trained", 16, 32, 8)), torch.randint(5, (3, 12))
-    model = CausalLanguageModel(5, 64, 4, 2, attention=turning)
-    strength, score = s.score_by_distance(model, symbols, 6, 50)
-    seen = []
-    model.blocks[1].attention.attention.register_forward_pre_hook(lambda module, inputs: seen.extend(inputs[:2]))
-    model(symbols)
-    query, key = (tokens[:, 2, 1:].flatten(0, 1).detach() for tokens in seen)
-    for distance in (0, 4, 49):
-        mean = (turning.turn(query, torch.full((len(query),), distance)) @ key.T).mean() / 4
-        torch.testing.assert_close(score[distance], mean, atol=1e-5, rtol=1e-4)
-    assert strength.shape == (8,) and (strength > 0).all()
-
-
-def test_the_head_found_is_the_one_that_looks_back():
-    s, gold = load("length_remedies"), torch.zeros(2, 8, 256, 256)
-    gold[:, 5] = torch.eye(256).roll(4, 0)
-    gold[:, 3] = torch.eye(256).roll(3, 0)
-
-    class Made:
-        symbols = None
-
-    def model(symbols, need_weights):
-        return None, list(gold.split(4, dim=1))
-
-    def make(n_examples, length, generator):
-        return Made
-
-    assert s.looking_head(model, make) == 5
-    assert [s._by_distance(model, make, head, 160).argmax() for head in (5, 3)] == [4, 3]
-
-
-# Judges of coins ------------------------------------------------------------------------------------------------------
-
-
 def test_a_mask_for_each_block_is_the_models_own_where_all_are_equal_and_only_the_blocks_where_they_differ():
     s = load("interpretability")
     model, drawers = s.Judge(2), s._test_drawers()
@@ -138,18 +88,6 @@ def test_a_mask_for_each_block_is_the_models_own_where_all_are_equal_and_only_th
     states, _ = model.encoder.blocks[1](states)
     torch.testing.assert_close(first, model.readout(model.encoder.norm(states)[:, -1])[:, 0])
     assert (first - both).abs().max() > 1e-3
-
-
-def test_in_one_block_only_the_questions_row_counts_and_a_norm_hides_the_size_of_words():
-    s = load("interpretability")
-    torch.manual_seed(0)
-    one, two = s.Judge(1), s.Judge(2)
-    with torch.no_grad():
-        for judge in (one, two):  # answers on both sides of 0, and coins that matter
-            judge.readout.bias -= judge(s._test_drawers().tokens)[0].median()
-    described = s.describe(one)
-    assert described["others_blind"] == described["accuracy"]
-    assert described["gradient_along_coin"] < 1e-3 < s.describe(two)["gradient_along_coin"]
 
 
 def test_what_a_model_does_is_described_from_its_answers():
@@ -173,34 +111,6 @@ def test_what_a_model_does_is_described_from_its_answers():
     assert described["coins_that_turn_nothing"] == ((few == 1) + 2 * (few == 0)).sum().item()
 
 
-def test_the_baseline_is_the_average_thing_and_keeps_the_question():
-    model = load("interpretability").Judge(1)
-    drawers = tasks.two_coins(3, torch.Generator().manual_seed(0))
-    baseline = load("interpretability").average_thing(model, drawers.tokens)
-    torch.testing.assert_close(baseline[1, 4], model.embedding.weight[2:22].mean(0))
-    assert torch.equal(baseline[:, -1], model.embedding.weight[-1].expand(3, -1))
-
-
-def test_gaps_are_what_the_sums_of_integrated_gradients_miss(monkeypatch):
-    """For the cube of a sum, whose slope in the middle of the way is known."""
-    s = load("interpretability")
-    torch.manual_seed(0)
-    model = s.Judge(1)
-    monkeypatch.setattr(s, "STEPS", [1, 400])
-    monkeypatch.setattr(model, "read", lambda x, mask=None: (x[:, :-1].sum((1, 2)) ** 3, None))
-    described = s.baseline_and_gaps(model)
-    drawers = s._test_drawers()[:50]
-    x, baseline = model.embedding(drawers.tokens).detach(), s.average_thing(model, drawers.tokens)
-    end, start = x[:, :-1].sum((1, 2)), baseline[:, :-1].sum((1, 2))
-    missed = (3 * ((end + start) / 2) ** 2 * (end - start) - (end**3 - start**3)).abs().mean()
-    assert described["gap_1"] == pytest.approx((missed / (end**3 - start**3).abs().mean()).item(), rel=1e-3)
-    assert described["gap_400"] < 1e-4 < described["gap_1"]
-    assert described["baseline"] == pytest.approx((start**3).mean().item(), abs=0.015)
-
-
-# Translators ----------------------------------------------------------------------------------------------------------
-
-
 def test_nothing_is_likelier_than_the_likeliest():
     """Than what a beam of 32 finds, and than a period; and its score is that of the sentence."""
     model = checkpoints.load_translator(100)
@@ -219,3 +129,70 @@ def test_a_token_of_the_memory_can_be_exchanged_in_one_layer_alone():
     assert found["article"]["noun, both"] > 0.9 and found["article"]["noun, layer 1"] > 0.9
     assert found["article"]["noun, layer 2"] < 0.1 and found["article"]["none"] == 0
     assert found["ne"]["verb, both"] > 0.9 and found["ne"]["all but the verb, both"] < 0.1
+
+
+# The data that scripts make for themselves ----------------------------------------------------------------------------
+
+
+def test_the_answer_is_the_first_bit_at_every_place():
+    bits, first = load("first_symbol").texts(20, 9, seeded())
+    assert first.tolist() == [[row[0]] * 9 for row in bits.tolist()]
+
+
+def test_parity_is_that_of_the_ones_so_far():
+    bits, odd = load("formal_languages").parity(20, 12, seeded())
+    assert odd.tolist() == [[sum(row[: place + 1]) % 2 for place in range(12)] for row in bits.tolist()]
+
+
+def test_brackets_are_well_nested_and_the_answer_is_the_innermost():
+    symbols, answers = load("formal_languages").brackets(50, 20, seeded())
+    for text, asked in zip(symbols.tolist(), answers.tolist(), strict=True):
+        left = ""
+        for symbol, answer in zip(text, asked, strict=True):
+            left = (left + "([)]"[symbol]).replace("()", "").replace("[]", "")
+            assert set(left) <= set("([")
+            assert answer == (0 if not left else 1 + "([".index(left[-1]))
+
+
+def test_no_date_of_the_test_is_trained_on():
+    test, train = (dates.written_dates(n, seeded(seed)) for n, seed in ((500, 0), (5000, 1)))
+    met = {dates.to_text(source) for source in test.source}
+    texts = [dates.to_text(source) for source in train.source]
+    kept = [dates.to_text(source) for source in load("projects").not_among(test, train).source]
+    assert met.intersection(texts) and kept == [text for text in texts if text not in met]
+
+
+def test_a_date_with_slashes_can_be_read_with_the_day_first():
+    script, drawn = load("projects"), dates.written_dates(200, seeded())
+    two = script.two_readings(drawn.source)
+    assert 0 < two.sum() < len(two)
+    texts = [dates.to_text(source) for source in drawn.source[two]]
+    for text, row in zip(texts, script.day_first(drawn[two]), strict=True):
+        day, month, year = text.split("/")
+        assert dates.to_text(row) == f"{year}-{int(month):02}-{int(day):02}"
+        assert dates.to_text(row) in dates.readings(text)
+
+
+def test_the_column_says_which_sensor_counts():
+    sensors = load("tables").sensors
+    x, answer = sensors(200, 3)
+    assert x.shape == (200, 5) and sorted(x[:, 0].unique().tolist()) == [-1.5, -0.5, 0.5, 1.5]
+    for row, right in zip(x, answer, strict=True):
+        assert (row[1 + int(row[0] + 1.5)] > 0) == right.bool()
+    assert torch.equal(sensors(200, 3)[0], x) and not torch.equal(sensors(200, 4)[0], x)
+
+
+def test_a_withheld_pair_is_an_adjective_with_its_noun_in_one_phrase():
+    # The first noun goes without the first size and the first colour.
+    withheld = ["the small cat sees a dog.", "a dog sees the black cats."]
+    withheld += ["the small white cat sees a dog.", "the big black cat sees a dog."]
+    others = ["the cat sees a small black dog.", "the small dog sees a cat.", "the big white cat sees a dog."]
+    has = load("translation").has_withheld_pair
+    assert [has(translation.from_text(text)).item() for text in withheld + others] == [True] * 4 + [False] * 3
+
+
+def test_sentences_are_all_of_the_kind_that_was_asked_for():
+    for kind in (True, False):
+        pairs = load("translation").sentences(50, seeded(), withheld=kind)
+        assert len(pairs) == 50
+        assert load("translation").has_withheld_pair(pairs.source).tolist() == [kind] * 50
