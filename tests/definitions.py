@@ -72,28 +72,30 @@ def t5(attention, query, key, value, mask, *, causal):
     return by_definition(query, key, value, mask, causal=causal, bias=bias)
 
 
-def latent(layer, query, key, value, mask, *, causal):
-    def heads(tokens, weight):
-        return (tokens.transpose(1, 2).flatten(2) @ weight.T).unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
+def joined(tokens):
+    """Heads `(batch, heads, tokens, d_head)` as a layer takes them, side by side."""
+    return tokens.transpose(1, 2).flatten(2)
 
+
+def heads(tokens, weight):
+    """Such tokens after a projection, split into heads."""
+    return (tokens @ weight.T).unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
+
+
+def latent(layer, query, key, value, mask, *, causal):
     key_weight, value_weight = (up.weight @ layer.down_proj.weight for up in (layer.key_up, layer.value_up))
-    q, k, v = heads(query, layer.query_proj.weight), heads(key, key_weight), heads(key, value_weight)
-    return heads(by_definition(q, k, v, mask, causal=causal), layer.out_proj.weight)
+    q = heads(joined(query), layer.query_proj.weight)
+    k, v = (heads(joined(key), weight) for weight in (key_weight, value_weight))
+    return heads(joined(by_definition(q, k, v, mask, causal=causal)), layer.out_proj.weight)
 
 
 def call_latent(layer, query, key, value, mask, *, causal):
     """The layer takes tokens that are not yet split into heads, and makes the values of the keys."""
-    tokens = (each.transpose(1, 2).flatten(2) for each in (query, key))
-    return layer(*tokens, mask=mask, causal=causal)[0].unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
+    output, _ = layer(joined(query), joined(key), mask=mask, causal=causal)
+    return output.unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
 
 
 def multi_head(layer, query, key, value, mask, *, causal, attend=by_definition):
-    def joined(tokens):
-        return tokens.transpose(1, 2).flatten(2)
-
-    def heads(tokens, weight):
-        return (tokens @ weight.T).unflatten(-1, (N_HEADS, -1)).transpose(1, 2)
-
     projections = (layer.query_proj, layer.key_proj, layer.value_proj)
     projected = (heads(joined(each), by.weight) for each, by in zip((query, key, value), projections, strict=True))
     return heads(joined(attend(*projected, mask, causal=causal)), layer.out_proj.weight)
@@ -107,9 +109,6 @@ def sinks(layer, query, key, value, mask):
 
 
 def top_k(layer, query, key, value, mask, *, causal):
-    def joined(tokens):
-        return tokens.transpose(1, 2).flatten(2)
-
     scores = index_scores(*layer.indexer.queries(joined(query)), layer.indexer.keys(joined(key))).unsqueeze(1)
 
     def attend(query, key, value, mask, *, causal):
@@ -124,7 +123,7 @@ def by_state(layer, query, key, value, mask, *, gates):
 
     What is kept is `(batch, tokens, heads, d_head or 1)`. Where something is written over, keys are of length 1.
     """
-    kept, strength = gates(layer, key.transpose(1, 2).flatten(2))
+    kept, strength = gates(layer, joined(key))
 
     def attend(query, key, value, mask, *, causal):
         state, outputs = query.new_zeros(*query.shape[:2], D_HEAD, D_HEAD), []
@@ -162,8 +161,8 @@ def delta_gates(layer, tokens):
 
 def call_multi_head(layer, query, key, value, mask, *, causal):
     """The layer takes tokens that are not yet split into heads."""
-    tokens = (each.transpose(1, 2).flatten(2) for each in (query, key, value))
-    return layer(*tokens, mask, causal=causal)[0].unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
+    output, _ = layer(joined(query), joined(key), joined(value), mask, causal=causal)
+    return output.unflatten(-1, (N_HEADS, D_HEAD)).transpose(1, 2)
 
 
 def call_grouped(attention, query, key, value, mask, *, causal):

@@ -7,31 +7,45 @@ WORDS = ["[CLS]", "the", "river", "##s", "of", "the", "bank", "[SEP]"]
 PIECES = ["the", "Ġriver", "s", "Ġof", "Ġthe", "Ġbank"]
 
 
-def attentions_of_bert() -> tuple:
-    """What a BERT of three layers and two heads hands over, on eight tokens: (batch, heads, n, n) for each layer."""
+def spread_out(model: nn.Module) -> nn.Module:
+    """Weights far from their start, so that layer norms and biases count too."""
+    for parameter in model.parameters():
+        parameter.data.add_(0.3 * torch.randn_like(parameter))
+    return model.eval()
+
+
+def random_bert(**settings) -> nn.Module:
+    """A BERT of three layers and two heads, for twelve words."""
     import transformers
 
     torch.manual_seed(0)
     sizes = {"hidden_size": 16, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 2}
-    config = transformers.BertConfig(vocab_size=12, max_position_embeddings=20, **sizes)
-    bert = transformers.BertModel(config).eval()
+    sizes |= {"vocab_size": 12, "max_position_embeddings": 20}
+    return spread_out(transformers.BertModel(transformers.BertConfig(**sizes | settings)))
+
+
+def random_gpt2(**settings) -> nn.Module:
+    """A GPT-2 of three layers and two heads, for eleven symbols."""
+    import transformers
+
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 11, "n_positions": 20, "n_embd": 16, "n_layer": 3, "n_head": 2}
+    nothing_ends = {"bos_token_id": None, "eos_token_id": None}
+    return spread_out(transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes | nothing_ends | settings)))
+
+
+def attentions_of_bert() -> tuple:
+    """What it hands over of eight tokens: (batch, heads, n, n) for each layer."""
+    bert = random_bert()
     bert.set_attn_implementation("eager")
-    for parameter in bert.parameters():
-        parameter.data.add_(0.3 * torch.randn_like(parameter))
     return bert(torch.randint(12, (1, len(WORDS))), output_attentions=True).attentions
 
 
 def attentions_of_gpt2(dtype: torch.dtype = torch.bfloat16) -> tuple:
-    """What a GPT-2 of two layers and four heads hands over, on six tokens."""
-    import transformers
-
-    torch.manual_seed(0)
-    sizes = {"n_positions": 20, "n_embd": 16, "n_layer": 2, "n_head": 4}
-    gpt2 = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=11, bos_token_id=0, eos_token_id=0, **sizes))
+    """What it hands over of six tokens."""
+    gpt2 = random_gpt2(n_layer=2, n_head=4)
     gpt2.set_attn_implementation("eager")
-    for parameter in gpt2.parameters():
-        parameter.data.add_(0.3 * torch.randn_like(parameter))
-    return gpt2.eval().to(dtype)(torch.randint(11, (1, len(PIECES))), output_attentions=True).attentions
+    return gpt2.to(dtype)(torch.randint(11, (1, len(PIECES))), output_attentions=True).attentions
 
 
 def weights_of_pytorch(batch: bool = True) -> torch.Tensor:

@@ -4,10 +4,9 @@ import csv
 import re
 
 import pytest
-from test_grade import CHECK, JACOBIAN, RIGHT, START, WRONG, made, notebook
+from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, notebook
 
 from attention_course.classroom import grade
-from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.decided import Decided, read_decided
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
@@ -23,9 +22,7 @@ def rows_of(path):
 @pytest.fixture
 def graded(tmp_path):
     """A class of three, one of whom has an answer to look at, a day late; gives the command that grades it."""
-    Assignment(("scale",), (Task(JACOBIAN, 2, None),), "0", "", "00", "2027-03-01T18:00+01:00", 0.5).save(
-        tmp_path / "assignment.json"
-    )
+    made(*ONE.tasks, due="2027-03-01T18:00+01:00", late_per_day=0.5).save(tmp_path / "assignment.json")
     for name, answer in {"Ada_1": f"{RIGHT}\n{CHECK}", "Eve_2": UNDEFINED, "Pia_3": f"{WRONG}\n{CHECK}"}.items():
         notebook(tmp_path / "class" / f"{name}.ipynb", START, answer)
     times = tmp_path / "times.csv"
@@ -92,30 +89,30 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, line, message):
     path = tmp_path / "decided.csv"
     path.write_text(f"{HEAD}{line}\n")
     with pytest.raises(ValueError, match=re.escape(f"decided.csv, line 2: {message}")):
-        read_decided(path, made(Task(JACOBIAN, 2, None)), ["Ada_1", "Cy_1", "Cy_2"])
+        read_decided(path, ONE, ["Ada_1", "Cy_1", "Cy_2"])
 
 
 def test_a_table_that_is_not_there_or_not_filled_in_decides_nothing(tmp_path):
-    path, task = tmp_path / "decided.csv", made(Task(JACOBIAN, 2, None))
-    assert read_decided(path, task, ["Ada_1"]) == Decided()
+    path = tmp_path / "decided.csv"
+    assert read_decided(path, ONE, ["Ada_1"]) == Decided()
     path.write_text(f"\ufeff{HEAD}\nAda,{JACOBIAN},,2,look yourself\nAda_1,{JACOBIAN}, 0.5 ,2,\n", encoding="utf-8")
-    assert read_decided(path, task, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
+    assert read_decided(path, ONE, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
     path.write_text(f"student;exercise;points\nAda_1;{JACOBIAN};0,5\n")  # as where numbers have a decimal comma
-    assert read_decided(path, task, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
+    assert read_decided(path, ONE, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
 
 
 @pytest.mark.parametrize("rest", ["", ",", ",2", ",2.0", ',"2,00"', ",2,look yourself", ",my words"])
 def test_what_an_exercise_is_worth_may_stand_behind_the_points(tmp_path, rest):
     path = tmp_path / "decided.csv"
     path.write_text(f"{HEAD}Ada_1,{JACOBIAN},0.5{rest}\n")
-    assert read_decided(path, made(Task(JACOBIAN, 2, None)), ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
+    assert read_decided(path, ONE, ["Ada_1"]) == Decided({("Ada_1", JACOBIAN): 0.5})
 
 
 def test_two_decisions_on_one_answer_are_refused(tmp_path):
     path = tmp_path / "decided.csv"
     path.write_text(f"{HEAD}Ada_1,{JACOBIAN},2\nAda,{JACOBIAN},0\n")
     with pytest.raises(ValueError, match=rf"decided\.csv, line 3: Ada_1 {JACOBIAN} has 2 points in a line before"):
-        read_decided(path, made(Task(JACOBIAN, 2, None)), ["Ada_1"])
+        read_decided(path, ONE, ["Ada_1"])
 
 
 def test_decisions_on_who_or_what_is_gone_are_told_and_kept(tmp_path, graded, capsys):

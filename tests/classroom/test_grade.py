@@ -43,9 +43,9 @@ CHECK = f'check("{JACOBIAN}", answer)'
 WRONG = "def answer(x):\n    p = x.softmax(0)\n    return torch.diag(p - p * p)"
 
 
-def made(*tasks):
+def made(*tasks, due=None, late_per_day=0.0):
     lessons = tuple(dict.fromkeys(task.exercise.split(".")[0] for task in tasks))
-    return Assignment(lessons, tasks, "0", "", "00", None, 0.0)
+    return Assignment(lessons, tasks, "0", "", "00", due, late_per_day)
 
 
 ONE = made(Task(JACOBIAN, 2, None))
@@ -58,9 +58,21 @@ def notebook(path, *cells):
     return path
 
 
+def result_of(student, **changed):
+    """Of a student whose answer is right, but for what is `changed`, what `grade_one` gives."""
+    task = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""} | changed
+    return {"student": student, "notes": [], "alone": True, "tasks": {JACOBIAN: task}}
+
+
 @pytest.fixture
 def verdict_on(tmp_path):
-    return lambda *cells: grade_one(ONE, "someone", [notebook(tmp_path / "a.ipynb", *cells)])["tasks"][JACOBIAN]
+    """What a notebook of these cells gets for one exercise."""
+
+    def verdict_on(*cells, exercise=JACOBIAN):
+        path = notebook(tmp_path / "a.ipynb", *cells)
+        return grade_one(made(Task(exercise, 2, None)), "someone", [path])["tasks"][exercise]
+
+    return verdict_on
 
 
 def solved(lesson, folder):
@@ -125,13 +137,12 @@ LENT = {
 
 
 @pytest.mark.parametrize(("exercise", "call", "other"), LENT.values(), ids=LENT.keys())
-def test_a_function_that_was_lent_is_called_as_any_other(tmp_path, exercise, call, other):
+def test_a_function_that_was_lent_is_called_as_any_other(verdict_on, exercise, call, other):
     solution = ways.solutions(exercise.split(".")[0])[exercise]
     code = solution.source.replace(call, other)
     assert other in code
     start = f"{START}\nfrom torch.nn import functional as F"
-    path = notebook(tmp_path / "a.ipynb", start, f"{code}\n{solution.checked()}")
-    result = grade_one(made(Task(exercise, 1, None)), "someone", [path])["tasks"][exercise]
+    result = verdict_on(start, f"{code}\n{solution.checked()}", exercise=exercise)
     assert result["status"] == "passed", result["message"]
 
 
@@ -146,14 +157,13 @@ ONLY_THERE = {
 
 
 @pytest.mark.parametrize(("gradients", "status"), ONLY_THERE.values(), ids=ONLY_THERE.keys())
-def test_what_only_a_notebook_lets_a_function_do_is_looked_at(tmp_path, gradients, status):
+def test_what_only_a_notebook_lets_a_function_do_is_looked_at(verdict_on, gradients, status):
     answer = f"""def answer(gradient, x, baseline, steps):
     shares = (torch.arange(steps) + 0.5) / steps
     points = baseline + shares[:, None, None] * (x - baseline)
     return ((x - baseline) * {gradients}.mean(0)).sum(-1)"""
     exercise = "interpretability.integrated"
-    path = notebook(tmp_path / "a.ipynb", START, f'{answer}\ncheck("{exercise}", answer)')
-    result = grade_one(made(Task(exercise, 1, None)), "someone", [path])["tasks"][exercise]
+    result = verdict_on(START, f'{answer}\ncheck("{exercise}", answer)', exercise=exercise)
     assert result["status"] == status, result["message"]
 
 
@@ -168,12 +178,10 @@ def test_an_answer_may_keep_temporary_files(verdict_on):
     assert verdict_on(START, f"import tempfile\n{answer}\n{CHECK}")["status"] == "passed"
 
 
-def test_an_answer_that_writes_into_what_must_stay_is_told_so_where_it_is_judged_apart(tmp_path):
+def test_an_answer_that_writes_into_what_must_stay_is_told_so_where_it_is_judged_apart(verdict_on):
     answer = "def answer(memory, other, place):\n    mixed = memory.detach()\n    mixed[:, place] = other[:, place]"
-    cells = [START, f'{answer}\n    return mixed\ncheck("alignment.exchange", answer)']
-    assignment = made(Task("alignment.exchange", 1, None))
-    result = grade_one(assignment, "someone", [notebook(tmp_path / "a.ipynb", *cells)])
-    assert result["tasks"]["alignment.exchange"]["misconception"] == "in place"
+    cell = f'{answer}\n    return mixed\ncheck("alignment.exchange", answer)'
+    assert verdict_on(START, cell, exercise="alignment.exchange")["misconception"] == "in place"
 
 
 def test_a_name_that_is_missing_may_have_been_left_out_by_the_grader(verdict_on):
@@ -319,8 +327,8 @@ def _saved(folder):
     return path
 
 
-def marks(out):
-    with (out / "grades.csv").open(newline="", encoding="utf-8-sig") as file:
+def marks(out, name="grades.csv"):
+    with (out / name).open(newline="", encoding="utf-8-sig") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
@@ -387,15 +395,14 @@ SLOW = {"its numbers": "len(patches) > 1", "its gradients": "patches.requires_gr
 
 
 @pytest.mark.parametrize("condition", SLOW.values(), ids=SLOW.keys())
-def test_an_answer_that_takes_too_long_is_stopped_and_not_wrong(tmp_path, condition):
+def test_an_answer_that_takes_too_long_is_stopped_and_not_wrong(verdict_on, condition):
     answer = f"""def answer(patches, words, W_q, W_k, W_v):
     while {condition}:
         pass
     weights = (words @ W_q) @ (patches @ W_k).mT
     return (weights / W_q.size(-1) ** 0.5).softmax(-1) @ (patches @ W_v)"""
     exercise = "cross_attention.caption"
-    path = notebook(tmp_path / "a.ipynb", START, f'{answer}\ncheck("{exercise}", answer)')
-    result = grade_one(made(Task(exercise, 1, None)), "a", [path])["tasks"][exercise]
+    result = verdict_on(START, f'{answer}\ncheck("{exercise}", answer)', exercise=exercise)
     assert result["status"] == "stopped" and "no result after 5 seconds" in result["message"]
 
 
@@ -420,7 +427,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize(("message", "status"), MESSAGES, ids=range(len(MESSAGES)))
-def test_whatever_is_sent_in_the_place_of_numbers_earns_nothing_and_stops_nobody(tmp_path, message, status):
+def test_whatever_is_sent_in_the_place_of_numbers_earns_nothing_and_stops_nobody(verdict_on, message, status):
     """The answer is right where the message says so, in an exercise whose gradients count."""
     message = {"failure": None, "callable": True} | message
     cell = f"""import json, os, torch
@@ -455,9 +462,7 @@ class Sent:
 
 check("cross_attention.caption", Sent())
 """
-    path = notebook(tmp_path / "a.ipynb", cell)
-    result = grade_one(made(Task("cross_attention.caption", 1, None)), "a", [path])
-    assert result["tasks"]["cross_attention.caption"]["status"] == status
+    assert verdict_on(cell, exercise="cross_attention.caption")["status"] == status
 
 
 @pytest.mark.parametrize("message", [[1], "text", 1, None, {}])
@@ -473,12 +478,8 @@ def test_an_answer_may_call_what_it_was_lent_and_look_no_deeper():
     lent, layer = _Lent(), torch.nn.Linear(2, 2)
     number, function = lent.keep(layer), lent.keep(made)
     assert lent.serve({"get": "in_features", "of": number}) == {"value": 2}
-    for name, of in (
-        ("__globals__", function),
-        ("_parameters", number),
-        ("register_forward_hook", number),
-        (1, number),
-    ):
+    hidden = ("__globals__", function), ("_parameters", number), ("register_forward_hook", number), (1, number)
+    for name, of in hidden:
         assert "error" in lent.serve({"get": name, "of": of}), name
     assert "error" in lent.serve({"get": "bias", "of": 99})
 
@@ -510,13 +511,8 @@ def test_notebooks_are_read_in_several_threads(tmp_path):
 
 
 def test_only_what_an_answer_needs_is_run(tmp_path):
-    cells = [
-        "import torch",
-        "import check_nothing",
-        "torch.manual_seed(3)",
-        "p = 5\nlong = sum(range(p))",
-        f"{RIGHT}\n{CHECK}",
-    ]
+    cells = ["import torch", "import check_nothing", "torch.manual_seed(3)", "p = 5\nlong = sum(range(p))"]
+    cells += [f"{RIGHT}\n{CHECK}"]
     answer = read(notebook(tmp_path / "a.ipynb", *cells), [JACOBIAN]).answers[JACOBIAN]
     assert answer.statements == ["import torch", RIGHT] and answer.expression == "answer"
 
@@ -640,10 +636,8 @@ def test_twice_as_many_changes_are_read_in_twice_as_many_steps(tmp_path):
 
 
 def test_tables_are_as_canvas_and_moodle_import_them(tmp_path):
-    entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
     names = ("byronada_77", "Ada Byron_123", "plain")
-    results = [{"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: entry}} for name in names]
-    write_reports(ONE, results, tmp_path, {})
+    write_reports(ONE, [result_of(name) for name in names], tmp_path, {})
     assert (tmp_path / "canvas.csv").read_text().splitlines() == [
         "Student,ID,SIS User ID,SIS Login ID,Section,scale", "Points Possible,,,,,2",
         "byronada,77,,,,2", "Ada Byron,123,,,,2", "plain,,,,,2",
@@ -655,12 +649,8 @@ def test_tables_are_as_canvas_and_moodle_import_them(tmp_path):
 
 def test_students_are_found_as_moodle_and_canvas_name_them(tmp_path):
     names = ["Ada Byron_123_assignsubmission_file_/scale.ipynb", "byronada_77_9901_scale.ipynb", "plain.ipynb"]
-    names += [
-        "byronada_LATE_77_9955_masking.ipynb",
-        "CAPITALS.IPYNB",
-        "homework_3_1_ada.ipynb",
-        "homework_3_1_bob.ipynb",
-    ]
+    names += ["byronada_LATE_77_9955_masking.ipynb", "CAPITALS.IPYNB"]
+    names += ["homework_3_1_ada.ipynb", "homework_3_1_bob.ipynb"]
     names += ["group_1_200_red/scale.ipynb", "group_1_200_blue/scale.ipynb"]
     nobodys = ["__MACOSX/._plain.ipynb", ".ipynb_checkpoints/plain-checkpoint.ipynb", "._plain.ipynb"]
     nobodys += ["group_1_200_red/.ipynb_checkpoints/scale-checkpoint.ipynb"]

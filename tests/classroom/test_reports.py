@@ -1,10 +1,9 @@
 """What an instructor is told beside the marks: what is missing, what was counted late, and what is equal."""
 
-import csv
 import re
 
 import pytest
-from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, made, notebook
+from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, made, marks, notebook, result_of
 
 from attention_course.classroom import installed, tables
 from attention_course.classroom.assignment import Assignment, Task
@@ -17,11 +16,6 @@ from attention_course.classroom.submission import read
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
 TWO = made(Task(JACOBIAN, 2, None), *MASKING)
-
-
-def marks(out, name="grades.csv"):
-    with (out / name).open(newline="", encoding="utf-8-sig") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
 
 
 def page_of(out, student):
@@ -96,24 +90,18 @@ def test_answers_are_equal_where_only_their_own_names_and_comments_differ(tmp_pa
 
 
 def test_stubs_and_broken_code_as_handed_out_are_not_listed_as_equal(tmp_path):
-    entry = {"status": "wrong", "message": "", "misconception": None, "fingerprint": "one"}
-    stub = entry | {"status": "not attempted"}
-    results = [
-        {"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: task}}
-        for name, task in {"a": entry, "b": entry, "c": stub, "d": stub}.items()
-    ]
-    write_reports(made(Task(JACOBIAN, 2, None)), results, tmp_path, {})
+    statuses = {"a": "wrong", "b": "wrong", "c": "not attempted", "d": "not attempted"}
+    results = [result_of(name, status=status, fingerprint="one") for name, status in statuses.items()]
+    write_reports(ONE, results, tmp_path, {})
     assert re.findall(r"^- .*", (tmp_path / "identical.md").read_text(), re.MULTILINE) == [f"- {JACOBIAN}: a, b"]
 
 
 def test_late_days_cost_their_share(tmp_path):
-    late = Assignment(("scale",), ONE.tasks, "0", "", "00", "2027-03-01T18:00+01:00", 0.25)
+    late = made(*ONE.tasks, due="2027-03-01T18:00+01:00", late_per_day=0.25)
     assert days_late(late, "2027-02-20T17:00+00:00") == days_late(late, "2027-03-01T17:00+00:00") == 0
     assert days_late(late, "2027-03-01T17:01+00:00") == 1
-    entry = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""}
     came = {"a": "2027-03-03T00:00+01:00", "weeks late": "2027-03-31T00:00+02:00", "early": "2027-02-20T00:00+01:00"}
-    results = [{"student": name, "notes": [], "alone": True, "tasks": {JACOBIAN: entry}} for name in came]
-    write_reports(late, results, tmp_path, came)
+    write_reports(late, [result_of(name) for name in came], tmp_path, came)
     assert {name: row["points"] for name, row in marks(tmp_path).items()} == {"a": "1", "weeks late": "0", "early": "2"}
     assert "1 of 2 points. 2 days late: 25% less for each." in page_of(tmp_path, "a")
     assert "2 of 2 points.\n" in page_of(tmp_path, "early")
@@ -126,8 +114,7 @@ def test_no_cell_of_a_table_is_a_formula(first):
 
 
 def test_without_times_it_is_told_that_nothing_counts_as_late_and_a_table_is_there_to_fill_in(tmp_path, capsys):
-    late = Assignment(("scale",), (Task(JACOBIAN, 2, None),), "0", "", "00", "2027-03-01T18:00+01:00", 0.5)
-    late.save(tmp_path / "assignment.json")
+    made(*ONE.tasks, due="2027-03-01T18:00+01:00", late_per_day=0.5).save(tmp_path / "assignment.json")
     for name in ("Fay Late_1007", "Ada_1"):
         notebook(tmp_path / "class" / f"{name}.ipynb", START, f"{RIGHT}\n{CHECK}")
     call = [str(tmp_path / "assignment.json"), str(tmp_path / "class"), "--out", str(tmp_path / "out")]
@@ -158,7 +145,7 @@ def test_a_zip_is_to_be_unpacked_first(tmp_path):
 
 
 def test_files_that_are_nobodys_are_told_by_name(tmp_path, capsys):
-    made(Task(JACOBIAN, 2, None)).save(tmp_path / "assignment.json")
+    ONE.save(tmp_path / "assignment.json")
     folder, call = tmp_path / "class", ["assignment.json", "class", "--out", "out"]
     call = [argument if argument == "--out" else str(tmp_path / argument) for argument in call]
     notebook(folder / "Ada.ipynb", START, f"{RIGHT}\n{CHECK}")

@@ -1,75 +1,49 @@
-import math
-
 import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytorch_layers import copy_attention
 from seeding import random
 from torch import nn
 
 from attention_course import KVCache, MultiHeadAttention, causal_mask, scaled_dot_product_attention
-from attention_course.attention import masked_softmax
 
 sizes = st.integers(1, 7)
 leading = st.sampled_from([(), (2,), (2, 3)])
-TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-12}
+TOLERANCE = {torch.float32: 3e-5, torch.float64: 1e-12}
+dtypes = st.sampled_from(list(TOLERANCE))
+temperatures = st.sampled_from([0.25, 1.0, 3.0])
 
 
-def loop(query, key, value, mask, bias, scale, temperature):
-    """Attention for one head in plain Python floats (float64)."""
-    output, weights = [], []
-    for i, q in enumerate(query.tolist()):
-        scores = [
-            (sum(a * b for a, b in zip(q, k, strict=True)) * scale + bias[i, j].item()) / temperature
-            for j, k in enumerate(key.tolist())
-        ]
-        allowed = [j for j in range(len(scores)) if mask[i, j]]
-        top = max((scores[j] for j in allowed), default=0.0)
-        powers = [math.exp(s - top) if j in allowed else 0.0 for j, s in enumerate(scores)]
-        total = sum(powers) or 1.0
-        weights.append([power / total for power in powers])
-        output.append([sum(w * v for w, v in zip(weights[-1], column, strict=True)) for column in value.T.tolist()])
-    return torch.tensor(output).double(), torch.tensor(weights).double()
-
-
-@given(sizes, sizes, sizes, sizes, st.integers(0, 2**31), st.sampled_from([0.25, 1.0, 3.0]))
-@settings(deadline=None, max_examples=60)
-def test_equals_a_float64_loop(n_queries, n_keys, d_k, d_v, seed, temperature):
-    torch.manual_seed(seed)
-    query, key, value = torch.randn(n_queries, d_k), torch.randn(n_keys, d_k), torch.randn(n_keys, d_v)
-    mask, bias = torch.rand(n_queries, n_keys) < 0.6, torch.randn(n_queries, n_keys)
-    expected = loop(query, key, value, mask, bias, d_k**-0.5, temperature)
-    output, weights = scaled_dot_product_attention(
-        query.double(), key.double(), value.double(), mask, bias=bias.double(), temperature=temperature
-    )
-    torch.testing.assert_close(output, expected[0], atol=1e-6, rtol=1e-6)
-    torch.testing.assert_close(weights, expected[1], atol=1e-6, rtol=1e-6)
-
-
-@given(leading, sizes, sizes, sizes, sizes, st.sampled_from(list(TOLERANCE)), st.booleans(), st.integers(0, 2**31))
-@settings(deadline=None, max_examples=60)
-def test_equals_pytorch(leading, n_queries, n_keys, d_k, d_v, dtype, masked, seed):
+@given(leading, sizes, sizes, sizes, sizes, dtypes, st.booleans(), st.integers(0, 2**31), temperatures)
+@settings(deadline=None, max_examples=100)
+def test_equals_pytorch(leading, n_queries, n_keys, d_k, d_v, dtype, masked, seed, temperature):
     torch.manual_seed(seed)
     query = torch.randn(*leading, n_queries, d_k, dtype=dtype)
     key, value = (torch.randn(*leading, n_keys, d, dtype=dtype) for d in (d_k, d_v))
-    mask = None
+    mask, bias = None, torch.randn(n_queries, n_keys, dtype=dtype)
+    added = bias / temperature
     if masked:  # no row without a key: what PyTorch does there depends on its version
         mask = torch.rand(*leading, n_queries, n_keys) < 0.5
         mask[..., 0] = True
-    expected = F.scaled_dot_product_attention(query, key, value, mask)
-    for need_weights in (True, False):
-        output, _ = scaled_dot_product_attention(query, key, value, mask, need_weights=need_weights)
-        torch.testing.assert_close(output, expected, atol=TOLERANCE[dtype], rtol=0)
+        added = added.masked_fill(~mask, -torch.inf)
+    expected = F.scaled_dot_product_attention(query, key, value, added, scale=d_k**-0.5 / temperature)
+    options = {"bias": bias, "temperature": temperature}
+    fused, _ = scaled_dot_product_attention(query, key, value, mask, **options, need_weights=False)
+    output, weights = scaled_dot_product_attention(query, key, value, mask, **options)
+    for found in (fused, output, weights @ value):
+        torch.testing.assert_close(found, expected, atol=TOLERANCE[dtype], rtol=0)
 
 
-@pytest.mark.parametrize("with_bias", [False, True])
-@pytest.mark.parametrize("shape", [(5, 5), (2, 3, 5, 5), (2, 1, 1, 5)])
-def test_fused_equals_materialised_forward_and_backward(shape, with_bias):
+@pytest.mark.parametrize("of_bias", [None, (5, 5), (5,)])
+@pytest.mark.parametrize("shape", [(5, 5), (2, 3, 5, 5), (2, 1, 1, 5), (5,)])
+def test_fused_equals_materialised_forward_and_backward(shape, of_bias):
     torch.manual_seed(0)
     mask = torch.rand(shape) < 0.5
-    mask[..., 0, :] = shape[-2] == 1  # where each query has its own row, the first sees nothing
-    bias = torch.randn(5, 5) if with_bias else None
+    if shape[-2:] == (5, 5):  # each query has its own row, and the first sees nothing
+        mask[..., 0, :] = False
+    bias = None if of_bias is None else torch.randn(of_bias)
     results = []
     for need_weights in (True, False):
         torch.manual_seed(1)
@@ -79,29 +53,6 @@ def test_fused_equals_materialised_forward_and_backward(shape, with_bias):
         results.append([output, *(tensor.grad for tensor in inputs)])
     for materialised, fused in zip(*results, strict=True):
         torch.testing.assert_close(fused, materialised, atol=2e-5, rtol=2e-4)
-
-
-@pytest.mark.parametrize("with_bias", [False, True])
-def test_a_mask_of_the_keys_alone_has_one_dimension(with_bias):
-    torch.manual_seed(0)
-    query, key, value, mask = *torch.randn(3, 2, 5, 8), torch.tensor([True, False, True, True, False])
-    bias = torch.randn(5) if with_bias else None
-    materialised, _ = scaled_dot_product_attention(query, key, value, mask, bias=bias)
-    fused, _ = scaled_dot_product_attention(query, key, value, mask, bias=bias, need_weights=False)
-    torch.testing.assert_close(fused, materialised, atol=2e-5, rtol=2e-4)
-
-
-@pytest.mark.parametrize("need_weights", [True, False])
-def test_a_query_that_sees_nothing_gets_zeros_and_zero_gradients(need_weights):
-    inputs = [torch.randn(1, 1, 3, 4, requires_grad=True) for _ in range(3)]
-    mask = torch.tensor([[True, True, True], [False, False, False], [True, False, False]])
-    output, weights = scaled_dot_product_attention(*inputs, mask, need_weights=need_weights)
-    assert output[0, 0, 1].eq(0).all() and output.isfinite().all()
-    if need_weights:
-        assert weights[0, 0].sum(-1).tolist() == pytest.approx([1, 0, 1])
-    output.sum().backward()
-    assert all(tensor.grad.isfinite().all() for tensor in inputs)
-    assert inputs[0].grad[0, 0, 1].eq(0).all()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
@@ -161,16 +112,6 @@ def test_infinity_below_zero_in_the_bias_hides(dtype, need_weights, learned, mas
         torch.testing.assert_close(by_bias, by_mask, atol=error, rtol=error)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_masking_is_exact_in_half_precision(dtype):
-    scores = torch.tensor([[3.0, 4.0, 5.0], [1.0, 2.0, 3.0]], dtype=dtype)
-    mask = torch.tensor([[True, True, False], [False, False, False]])
-    weights = masked_softmax(scores, mask)
-    assert weights.dtype == dtype
-    assert weights[~mask].eq(0).all()
-    assert weights[0].sum().item() == pytest.approx(1, abs=1e-2)
-
-
 def test_weights_are_those_before_dropout():
     torch.manual_seed(0)
     query = torch.randn(4, 6, 8)
@@ -183,59 +124,28 @@ def test_weights_are_those_before_dropout():
     torch.testing.assert_close(output[kept], 2 * weights[kept])
 
 
-def test_gradients():
-    torch.manual_seed(0)
-    inputs = [torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True) for _ in range(3)]
-    bias = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)
-    mask = causal_mask(3)
-    assert torch.autograd.gradcheck(
-        lambda q, k, v, b: scaled_dot_product_attention(q, k, v, mask, bias=b, temperature=2.0), (*inputs, bias)
-    )
-
-
 Q = torch.randn(2, 3, 4)
+NAN = float("nan")
 
 
 @pytest.mark.parametrize(
-    ("error", "message", "call"),
+    ("message", "call"),
     [
-        (TypeError, "mask must be boolean", lambda: scaled_dot_product_attention(Q, Q, Q, torch.ones(3, 3))),
-        (TypeError, "query in torch.float32", lambda: scaled_dot_product_attention(Q, Q.double(), Q)),
-        (TypeError, "floating", lambda: scaled_dot_product_attention(Q.long(), Q.long(), Q.long())),
-        (TypeError, "bias must have", lambda: scaled_dot_product_attention(Q, Q, Q, bias=torch.ones(3, 3).bool())),
-        (ValueError, "same d_k", lambda: scaled_dot_product_attention(Q, Q[..., :3], Q)),
-        (ValueError, "same n_keys", lambda: scaled_dot_product_attention(Q, Q, Q[:, :2])),
-        (ValueError, "leading", lambda: scaled_dot_product_attention(Q, Q[:1], Q[:1])),
-        (ValueError, "mask must broadcast", lambda: scaled_dot_product_attention(Q, Q, Q, torch.ones(4, 3).bool())),
-        (
-            ValueError,
-            "mask must broadcast",
-            lambda: scaled_dot_product_attention(Q, Q, Q, torch.ones(5, 2, 3, 3).bool()),
-        ),
-        (ValueError, "bias must broadcast", lambda: scaled_dot_product_attention(Q, Q, Q, bias=torch.ones(3, 4))),
-        (ValueError, "temperature", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=0)),
-        (ValueError, "dropout", lambda: scaled_dot_product_attention(Q, Q, Q, dropout=1)),
-        (ValueError, "tokens, features", lambda: scaled_dot_product_attention(Q[0, 0], Q, Q)),
-        (ValueError, "dropout must lie in .0, 1., got -3", lambda: MultiHeadAttention(4, 2, dropout=-3)),
-        (ValueError, "dropout must lie in .0, 1., got nan", lambda: MultiHeadAttention(4, 2, dropout=float("nan"))),
-        (ValueError, "n_heads must divide", lambda: MultiHeadAttention(10, 3)),
-        (ValueError, "n_kv_heads must divide", lambda: MultiHeadAttention(12, 4, 3)),
-        (ValueError, "value came without key", lambda: MultiHeadAttention(4, 2)(Q, value=Q)),
-        (ValueError, "key must have shape", lambda: MultiHeadAttention(4, 2)(Q, Q[..., :2])),
-        (ValueError, "query must have shape", lambda: MultiHeadAttention(4, 2)(Q[0])),
+        ("bias must broadcast", lambda: scaled_dot_product_attention(Q, Q, Q, bias=torch.ones(3, 4))),
+        ("temperature must be above 0, got 0", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=0)),
+        ("temperature must be above 0, got nan", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=NAN)),
+        ("dropout", lambda: scaled_dot_product_attention(Q, Q, Q, dropout=1)),
+        ("dropout must lie in .0, 1., got nan", lambda: MultiHeadAttention(4, 2, dropout=NAN)),
+        ("n_heads must divide", lambda: MultiHeadAttention(10, 3)),
+        ("n_kv_heads must divide", lambda: MultiHeadAttention(12, 4, 3)),
+        ("value came without key", lambda: MultiHeadAttention(4, 2)(Q, value=Q)),
+        ("key must have shape", lambda: MultiHeadAttention(4, 2)(Q, Q[..., :2])),
+        ("query must have shape", lambda: MultiHeadAttention(4, 2)(Q[0])),
     ],
 )
-def test_bad_input_is_named(error, message, call):
-    with pytest.raises(error, match=message):
+def test_bad_input_is_named(message, call):
+    with pytest.raises(ValueError, match=message):
         call()
-
-
-def copy_weights(ours: MultiHeadAttention, theirs: nn.MultiheadAttention):
-    projections = (ours.query_proj, ours.key_proj, ours.value_proj)
-    with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([projection.weight for projection in projections]))
-        theirs.in_proj_bias.copy_(torch.cat([projection.bias for projection in projections]))
-        theirs.out_proj.load_state_dict(ours.out_proj.state_dict())
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 4])
@@ -244,31 +154,26 @@ def test_multi_head_equals_pytorchs(n_heads, masked):
     torch.manual_seed(0)
     ours = MultiHeadAttention(16, n_heads)
     theirs = nn.MultiheadAttention(16, n_heads, batch_first=True)
-    copy_weights(ours, theirs)
+    copy_attention(ours, theirs)
     query, key, value = torch.randn(3, 4, 16), torch.randn(3, 6, 16), torch.randn(3, 6, 16)
     mask = torch.rand(4, 6) < 0.5
     mask[:, 0] = True
     expected = theirs(query, key, value, attn_mask=~mask if masked else None, average_attn_weights=False)
-    for need_weights in (True, False):
-        output, weights = ours(query, key, value, mask if masked else None, need_weights=need_weights)
-        torch.testing.assert_close(output, expected[0], atol=1e-5, rtol=0)
-    output, weights = ours(query, key, value, mask if masked else None, need_weights=True)
-    torch.testing.assert_close(weights, expected[1], atol=1e-5, rtol=0)
+    fused, _ = ours(query, key, value, mask if masked else None)
+    found = ours(query, key, value, mask if masked else None, need_weights=True)
+    for mine, theirs in zip((fused, *found), (expected[0], *expected), strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2])
 def test_shared_key_value_heads_equal_full_heads_with_copied_weights(n_kv_heads):
     torch.manual_seed(0)
     shared, full = MultiHeadAttention(16, 4, n_kv_heads), MultiHeadAttention(16, 4)
-    with torch.no_grad():
-        for name in ("query_proj", "out_proj"):
-            getattr(full, name).load_state_dict(getattr(shared, name).state_dict())
-        for name in ("key_proj", "value_proj"):
-            source, target = getattr(shared, name), getattr(full, name)
-            heads = source.weight.unflatten(0, (n_kv_heads, 4))
-            target.weight.copy_(heads.repeat_interleave(4 // n_kv_heads, dim=0).flatten(0, 1))
-            heads = source.bias.unflatten(0, (n_kv_heads, 4))
-            target.bias.copy_(heads.repeat_interleave(4 // n_kv_heads, dim=0).flatten(0, 1))
+    copied = {
+        name: value.unflatten(0, (-1, 4)).repeat_interleave(16 // len(value), dim=0).flatten(0, 1)
+        for name, value in shared.state_dict().items()
+    }
+    full.load_state_dict(copied)
     tokens = torch.randn(2, 5, 16)
     for mine, theirs in zip(shared(tokens, need_weights=True), full(tokens, need_weights=True), strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=0)

@@ -50,15 +50,12 @@ HELD = {"key": tokens_of(2, 3, 5, 4), "value": tokens_of(2, 3, 5, 6)}
     ("error", "message", "change"),
     [
         (ValueError, r"must be as many, got \(2, 3, 5, 4\) and \(2, 3, 4, 6\)", {"value": HELD["value"][:, :, :4]}),
-        (ValueError, r"key must have the cache's shape \(2, 3, tokens, 4\), got \(1, 3, 5, 4\)",
-         {"key": HELD["key"][:1], "value": HELD["value"][:1]}),
-        (ValueError, r"key must have the cache's shape .* got \(2, 1, 5, 4\)",
+        (ValueError, r"key must have the cache's shape \(2, 3, tokens, 4\), got \(2, 1, 5, 4\)",
          {"key": HELD["key"][:, :1], "value": HELD["value"][:, :1]}),
         (ValueError, r"key must have the cache's shape .* got \(2, 3, 5, 3\)", {"key": HELD["key"][..., :3]}),
         (ValueError, r"value must have the cache's shape \(2, 3, tokens, 6\)", {"value": HELD["value"][..., :3]}),
         (TypeError, "key must have the cache's dtype and device, torch.float32 on cpu, got torch.float64 on cpu",
          {"key": HELD["key"].double()}),
-        (TypeError, "value must have the cache's dtype .* got torch.float16 on cpu", {"value": HELD["value"].half()}),
         (TypeError, "key must have .* device, torch.float32 on cpu, got torch.float32 on meta",
          {"key": HELD["key"].to("meta")}),
     ],
@@ -97,7 +94,6 @@ BAD_CALLS = {
     "batch": (ValueError, lambda tokens: {"query": tokens[:1]}),
     "width": (ValueError, lambda tokens: {"query": tokens[..., :15]}),
     "dtype of the layer": ((TypeError, RuntimeError), lambda tokens: {"query": tokens.double()}),
-    "mask": (ValueError, lambda tokens: {"query": tokens, "mask": MASK}),
     "float mask": (TypeError, lambda tokens: {"query": tokens, "mask": torch.ones(3, 8)}),
     "mask and causal": (ValueError, lambda tokens: {"query": tokens, "mask": MASK, "causal": True}),
 }
@@ -113,16 +109,7 @@ def test_a_refused_call_leaves_the_layers_cache_as_it_was(name, case):
     with pytest.raises(error):
         layer(**options(tokens_of(2, 3, 16, seed=1)), cache=cache)
     assert len(cache) == 5 and torch.equal(cache.key, held)
-    assert len(cache) == 5 and layer(tokens_of(2, 3, 16, seed=1), cache=cache) and len(cache) == 8
-
-
-@EVERY
-@torch.no_grad()
-def test_an_empty_cache_stays_empty_after_a_refused_call(name):
-    cache = KVCache()
-    with pytest.raises(ValueError, match="mask must broadcast"):
-        LAYERS[name]()(tokens_of(2, 3, 16), mask=MASK[:, :2], cache=cache)
-    assert len(cache) == 0 and cache.key is None
+    assert layer(tokens_of(2, 3, 16, seed=1), cache=cache) and len(cache) == 8
 
 
 @torch.no_grad()
@@ -131,15 +118,6 @@ def test_values_of_another_length_are_refused():
     with pytest.raises(ValueError, match="same n_keys, got 3 and 2"):
         layer(tokens_of(2, 1, 16), tokens_of(2, 3, 16), tokens_of(2, 2, 16), cache=cache)
     assert len(cache) == 0
-
-
-@torch.no_grad()
-def test_a_cache_in_another_dtype_is_refused():
-    layer, cache = MultiHeadAttention(16, 4), KVCache()
-    layer(tokens_of(2, 5, 16), cache=cache)
-    with pytest.raises(TypeError, match="key must have the cache's dtype and device, torch.float32 .* torch.float64"):
-        layer.double()(tokens_of(2, 3, 16).double(), cache=cache)
-    assert len(cache) == 5
 
 
 @pytest.mark.parametrize("layer", [None, *LAYERS])

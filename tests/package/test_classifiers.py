@@ -10,12 +10,13 @@ from attention_course.positions import SinusoidalPositions
 LENGTHS = torch.tensor([6, 4, 1])
 MASK = torch.arange(6) < LENGTHS[:, None]
 TOKENS = torch.randn(3, 6, 8, generator=torch.Generator().manual_seed(0))
+SYMBOLS = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
 POOLINGS = {"mean": MeanPooling, "cls": FirstTokenPooling, "attention": AttentionPooling}
 
 
-def classifier(pooling):
+def classifier(pooling, **options):
     torch.manual_seed(0)
-    return Classifier(nn.Embedding(11, 16), 3, 16, 2, 2, pooling=pooling).eval()
+    return Classifier(nn.Embedding(11, 16), 3, 16, 2, 2, pooling=pooling, **options).eval()
 
 
 def test_the_mean_is_over_real_tokens():
@@ -52,10 +53,9 @@ def test_the_first_token_speaks_for_all():
 @torch.no_grad()
 def test_padding_has_no_vote(pooling):
     model = classifier(pooling)
-    symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
-    logits, weights = model(symbols, MASK, need_weights=True)
+    logits, weights = model(SYMBOLS, MASK, need_weights=True)
     for row, length in enumerate(LENGTHS):
-        torch.testing.assert_close(logits[row : row + 1], model(symbols[row : row + 1, :length])[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(logits[row : row + 1], model(SYMBOLS[row : row + 1, :length])[0], atol=1e-5, rtol=0)
     extra = pooling == "cls"
     assert [w.shape for w in weights.blocks] == [(3, 2, 6 + extra, 6 + extra)] * 2
     assert (weights.pooling[:, extra:][~MASK] == 0).all()
@@ -64,22 +64,18 @@ def test_padding_has_no_vote(pooling):
 @pytest.mark.parametrize("pooling", POOLINGS)
 @torch.no_grad()
 def test_without_positions_order_does_not_matter(pooling):
-    symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
-    shuffled = symbols[:, torch.randperm(6, generator=torch.Generator().manual_seed(2))]
-    torch.testing.assert_close(classifier(pooling)(symbols)[0], classifier(pooling)(shuffled)[0], atol=1e-5, rtol=0)
+    shuffled = SYMBOLS[:, torch.randperm(6, generator=torch.Generator().manual_seed(2))]
+    torch.testing.assert_close(classifier(pooling)(SYMBOLS)[0], classifier(pooling)(shuffled)[0], atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
 @torch.no_grad()
 def test_positions_are_added_to_the_tokens(pooling):
-    plain = classifier(pooling)
     positions = SinusoidalPositions(16)
-    torch.manual_seed(0)
-    placed = Classifier(nn.Embedding(11, 16), 3, 16, 2, 2, pooling=pooling, positions=positions).eval()
-    symbols = torch.randint(11, (3, 6), generator=torch.Generator().manual_seed(1))
+    plain, placed = classifier(pooling), classifier(pooling, positions=positions)
     plain.embed, embed = nn.Identity(), placed.embed
-    torch.testing.assert_close(placed(symbols)[0], plain(positions(embed(symbols)))[0])
-    assert not torch.allclose(placed(symbols)[0], plain(embed(symbols))[0], atol=1e-3)
+    torch.testing.assert_close(placed(SYMBOLS)[0], plain(positions(embed(SYMBOLS)))[0])
+    assert not torch.allclose(placed(SYMBOLS)[0], plain(embed(SYMBOLS))[0], atol=1e-3)
 
 
 @torch.no_grad()

@@ -98,6 +98,18 @@ def test_every_tile_is_as_the_definition_says(name, n_tokens):
     assert relative_error(case.output(attention, tokens), expected) < case.errors[PLAIN.dtype][0]
 
 
+@pytest.mark.parametrize("name", ["window", "linear", "Performer", "Linformer", "LSH", "sinks"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_definition_computes_where_the_tokens_are(name, masked):
+    """On the "meta" device, which stands for a GPU: it refuses what was made on the CPU, and has no numbers."""
+    for case in (CASES[each] for each in (name, f"{name}, causal") if each in CASES):
+        attention = case.make()
+        attention = attention.to("meta") if isinstance(attention, torch.nn.Module) else attention
+        tokens = [each.to("meta") for each in tokens_of(case, 16, PLAIN)]
+        output = case.defined(attention, tokens, some_hidden(16).to("meta") if masked else None)
+        assert output.device.type == "meta" and output.shape == tokens[2].shape
+
+
 @EVERY
 @torch.no_grad()
 def test_it_does_not_matter_how_tokens_lie_in_memory(name):

@@ -55,14 +55,6 @@ def test_a_beam_of_one_is_greedy(model):
     assert scores[0, 0] == pytest.approx(score(model, SOURCE[0], symbols[0, 0].tolist()), abs=1e-4)
 
 
-@torch.no_grad()
-def test_beams_are_sorted_and_different(model):
-    symbols, scores = beam_search(model, SOURCE, 6, width=3, end=END, pad=PAD)
-    assert (scores.diff(dim=1) <= 0).all()
-    for beams in symbols:
-        assert len({tuple(beam.tolist()) for beam in beams}) == 3
-
-
 def test_all_after_the_first_end_is_cut():
     symbols = torch.tensor([[2, END, 3, END], [2, 3, 2, 3], [END, END, 2, 2]])
     expected = torch.tensor([[2, END, PAD, PAD], [2, 3, 2, 3], [END, PAD, PAD, PAD]])
@@ -120,22 +112,14 @@ def test_a_beam_as_wide_as_the_vocabulary_finds_the_likeliest_pair(writer):
         assert scores[row].tolist() == pytest.approx([every[pair] for pair in ranked], abs=1e-4)
 
 
-@torch.no_grad()
-def test_the_beams_scores_are_those_of_one_pass_over_what_they_wrote(writer):
-    symbols, scores = continue_with_beam(writer, PROMPTS, 9, width=3)
-    assert symbols.shape == (2, 3, 13) and torch.equal(symbols[:, :, :4], PROMPTS[:, None].expand(-1, 3, -1))
-    flat = symbols.flatten(0, 1)
-    gains = writer(flat[:, :-1])[0].log_softmax(-1).gather(-1, flat[:, 1:, None])[:, 3:, 0].sum(1)
-    torch.testing.assert_close(scores.flatten(), gains, atol=1e-4, rtol=0)
-    assert (scores.diff(dim=1) <= 0).all()
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
 @torch.no_grad()
 def test_a_long_sum_of_log_probabilities_is_kept_in_float32(writer, dtype):
     """In bfloat16 a sum near -300 moves in steps of 2, and most symbols would cost nothing."""
     model = deepcopy(writer).to(dtype)
     symbols, scores = continue_with_beam(model, PROMPTS, 300, width=2)
+    assert symbols.shape == (2, 2, 304) and torch.equal(symbols[:, :, :4], PROMPTS[:, None].expand(-1, 2, -1))
+    assert (scores.diff(dim=1) <= 0).all()
     caches, gains = model.new_caches(), 0
     flat = symbols.flatten(0, 1)
     logits = [model(part, caches=caches)[0][:, -1] for part in (flat[:, :4], *flat[:, 4:-1].split(1, dim=1))]

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 import torch
 from seeding import seeded
@@ -61,15 +63,9 @@ def test_what_it_writes_is_what_it_finds_likeliest():
 
 def test_it_learns_to_reverse_and_its_cross_attention_finds_the_source():
     torch.manual_seed(0)
-    generator = seeded()
-    learner = EncoderDecoder(8, 32, 2, 1)
-    training.train(
-        learner,
-        lambda: tasks.reversing(64, 6, 8, generator),
-        training.sequence_loss,
-        steps=300,
-        peak_lr=1e-2,
-    )
+    learner, generator = EncoderDecoder(8, 32, 2, 1), seeded()
+    next_batch = partial(tasks.reversing, 64, 6, 8, generator)
+    training.train(learner, next_batch, training.sequence_loss, steps=300, peak_lr=1e-2)
     held_out = tasks.reversing(200, 6, 8, seeded(9))
     assert training.accuracy(learner.generate(held_out.source, 6), held_out.target)["sequences"] > 0.95
     _, (weights,) = learner(held_out.source, held_out.target, need_weights=True)

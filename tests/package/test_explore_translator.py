@@ -80,27 +80,34 @@ def test_arguments_of_the_other_kind_are_refused():
         explore_model(language_model, "abcde", "a", alt="A model.", source_words=["a"])
 
 
-def test_words_and_sentences_that_do_not_fit_are_refused():
-    model = make(pad=0)
-    for vocabulary, said in [
-        (WORDS[:4], "5 different words, got 4"),
-        ([*WORDS[:4], "a"], "5 different words, got 4"),
-        ([*WORDS[:4], "a b"], "without spaces"),
-        ([*WORDS[:4], ""], "without spaces"),
-        ([*WORDS[:4], "e.g."], "without spaces and without"),
-        (["<pad>", "!", *WORDS[2:]], "end must be in vocabulary"),
-    ]:
-        with pytest.raises(ValueError, match=said):
-            explore_model(model, vocabulary, "a", alt="A translator.")
-    options = {"limit": 3, "alt": "A translator.", "source_words": ["a", "."]}
-    for text in ("", "a a a .", "a e", "c&d"):
-        with pytest.raises(ValueError, match="^text must be 1 to 3 words that may be typed"):
-            explore_model(model, WORDS, text, **options)
-    with pytest.raises(ValueError, match=r"^examples\[1\] must be 1 to 3 words that may be typed, got '<pad>'"):
-        explore_model(model, WORDS, "a", examples=["a", "<pad>"], **options)
-    for words, wrong in ((["a", "e"], "e"), (["a", "a", "e"], "e"), (["a", "<pad>"], "<pad>")):
-        with pytest.raises(ValueError, match=f"source_words must be in vocabulary, and no padding, got {{'{wrong}'}}"):
-            explore_model(model, WORDS, "a", alt="A translator.", source_words=words)
+@pytest.mark.parametrize(
+    ("message", "vocabulary"),
+    [
+        ("5 different words, got 4", WORDS[:4]),
+        ("5 different words, got 4", [*WORDS[:4], "a"]),
+        ("without spaces", [*WORDS[:4], "a b"]),
+        ("without spaces", [*WORDS[:4], ""]),
+        ("without spaces and without", [*WORDS[:4], "e.g."]),
+        ("end must be in vocabulary", ["<pad>", "!", *WORDS[2:]]),
+    ],
+)
+def test_words_that_do_not_fit_are_refused(message, vocabulary):
+    with pytest.raises(ValueError, match=message):
+        explore_model(make(pad=0), vocabulary, "a", alt="A translator.")
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "options"),
+    [
+        *(("^text must be 1 to 3 words that may be typed", text, {}) for text in ("", "a a a .", "a e", "c&d")),
+        (r"^examples\[1\] must be 1 to 3 words that may be typed, got '<pad>'", "a", {"examples": ["a", "<pad>"]}),
+        ("source_words must be in vocabulary, and no padding, got {'e'}", "a", {"source_words": ["a", "a", "e"]}),
+        ("source_words must be in vocabulary, and no padding, got {'<pad>'}", "a", {"source_words": ["a", "<pad>"]}),
+    ],
+)
+def test_sentences_that_do_not_fit_are_refused(message, text, options):
+    with pytest.raises(ValueError, match=message):
+        explore_model(make(pad=0), WORDS, text, **{"limit": 3, "alt": "A translator.", "source_words": "a."} | options)
 
 
 def test_probabilities_are_told_in_words(tmp_path):

@@ -79,92 +79,18 @@ def test_weights_of_bfloat16_that_were_cast_since_are_no_less_right():
     explore([[w.item() for w in weights]], keys="ab")
 
 
-def test_transformers_without_eager_attention_are_recognised():
-    """transformers 5 gives an empty tuple, transformers 4 gave Nones."""
-    for nothing in ((), (None, None)):
-        with pytest.raises(ValueError, match='weights must hold an array for each layer.*attn_implementation="eager"'):
-            explore(nothing)
-
-
-def test_the_empty_tuple_is_what_transformers_give():
-    transformers = pytest.importorskip("transformers", minversion="5")  # 4 turns to its eager attention by itself
-    config = transformers.BertConfig(
-        vocab_size=12, hidden_size=16, intermediate_size=64, num_hidden_layers=1, num_attention_heads=2
-    )
-    model = transformers.BertModel(config).eval()
-    attentions = model(torch.zeros(1, 3, dtype=torch.long), output_attentions=True).attentions
-    with pytest.raises(ValueError, match="eager"):
-        explore(attentions)
-
-
-SWAPPED = random_weights(2, 4, 4).transpose(-2, -1)
-DROPPED = torch.nn.functional.dropout(random_weights(1, 4, 4), 0.5)
-
-
-MAPS = random_weights(4, 4, 4)
-ONE_SWAPPED = torch.cat([MAPS[:3], MAPS[3:].transpose(-2, -1)])
-
-
 def layer_of_pytorch(*shape, **options):
     """All that PyTorch's layer returns: its output, and its weights."""
     x = torch.randn(*shape)
     return torch.nn.MultiheadAttention(8, 2, **options)(x, x, x, average_attn_weights=False)
 
 
-def decoder_of_transformers():
-    """What `generate` hands over, and the attentions and cross-attentions of one call."""
-    transformers = pytest.importorskip("transformers")
-    sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 9}
-    model = transformers.T5ForConditionalGeneration(transformers.T5Config(decoder_start_token_id=0, **sizes)).eval()
-    model.set_attn_implementation("eager")
-    source, target = torch.tensor([[1, 2, 3]]), torch.tensor([[0, 4]])
-    keep = {"output_attentions": True, "return_dict_in_generate": True, "max_new_tokens": 2, "min_new_tokens": 2}
-    return model.generate(source, **keep), model(source, decoder_input_ids=target, output_attentions=True)
-
-
-def test_maps_in_a_list_may_be_part_of_a_graph():
-    """One for each head: NumPy itself refuses such a list."""
-    maps = [torch.randn(3, 3, requires_grad=True).softmax(-1) for _ in range(2)]
-    np.testing.assert_allclose(sent(explore(maps))[0], torch.stack(maps).detach().double(), rtol=0, atol=PRECISION)
-
-
-def test_lists_of_rows_and_of_arrays_are_numbers_as_before():
+def test_lists_are_taken():
+    """Of rows, of arrays, and of tensors that are part of a graph, which NumPy itself refuses."""
     rows = random_weights(2, 3, 3).double().numpy()
-    for given in ([list(rows) for rows in rows], [list(map(list, rows)) for rows in rows], list(rows)):
+    maps = [torch.tensor(each, requires_grad=True) for each in rows]
+    for given in ([list(rows) for rows in rows], [list(map(list, rows)) for rows in rows], list(rows), maps):
         np.testing.assert_allclose(sent(explore(given))[0], rows, rtol=0, atol=PRECISION)
-
-
-def test_cross_attention_is_drawn_with_its_keys():
-    _, output = decoder_of_transformers()
-    explorer = explore(output.cross_attentions, tokens="ab", keys="xyz")
-    np.testing.assert_allclose(
-        sent(explorer)[0], output.cross_attentions[0][0].detach().double(), rtol=0, atol=PRECISION
-    )
-    assert (data_of(explorer)["queries"], data_of(explorer)["keys"]) == (["a", "b"], ["x", "y", "z"])
-
-
-def test_what_transformers_nest_or_mix_is_told_apart():
-    generated, output = decoder_of_transformers()
-    with pytest.raises(ValueError, match=r"got a tuple of them for each \(generate\(\) .* on the whole text\)"):
-        explore(generated.decoder_attentions)
-    with pytest.raises(ValueError, match=r"same shape .* \(cross-attention has other keys.*with keys=\.\.\.\)"):
-        explore(output.decoder_attentions + output.cross_attentions)
-
-
-def test_a_sink_beside_the_keys_is_drawn_as_a_key_of_its_own():
-    """gpt-oss hands over rows that sum to less than 1: the rest is what its sink takes."""
-    transformers = pytest.importorskip("transformers", minversion="5")
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "head_dim": 8, "num_hidden_layers": 2, "vocab_size": 9}
-    heads = {"num_attention_heads": 2, "num_key_value_heads": 1, "num_local_experts": 2, "num_experts_per_tok": 1}
-    model = transformers.GptOssModel(transformers.GptOssConfig(**sizes, **heads)).eval()
-    model.set_attn_implementation("eager")
-    attentions = model(torch.arange(4)[None], output_attentions=True).attentions
-    with pytest.raises(ValueError, match="is there a sink beside the keys"):
-        explore(attentions)
-    with_sinks = [torch.cat([w[0], 1 - w[0].sum(-1, keepdim=True)], -1) for w in attentions]
-    drawn = sent(explore(with_sinks, tokens="abcd", keys=[*"abcd", "sink"]))
-    np.testing.assert_allclose(drawn[..., :4], torch.stack(attentions)[:, 0].detach(), rtol=0, atol=PRECISION)
-    assert (drawn[..., 4] > 0.1).all()
 
 
 @pytest.mark.parametrize(
@@ -175,57 +101,46 @@ def test_output_and_weights_of_a_layer_are_told_apart(shape, options):
         explore(layer_of_pytorch(*shape, **options))
 
 
+MAPS = random_weights(4, 4, 4)
+BATCH = MAPS[None]
+LAYERS = torch.ones(2, 1, 1, 1)
+
+
 @pytest.mark.parametrize(
-    ("message", "make"),
+    ("message", "weights", "options"),
     [
-        (r"got 4 that do not; that of layer 1, head 4.*columns do: are queries", lambda: explore(ONE_SWAPPED)),
-        (r"sums to 0.7 .*cut off, is there a sink beside the keys", lambda: explore(0.7 * MAPS)),
-        (r"finite, got 2 values that are not \(whole rows: is every key", lambda: explore([[np.nan] * 2, [1.0, 0.0]])),
-        (r"finite, got 1 values that are not$", lambda: explore([[np.nan, 1.0]])),
-        (
-            r"none of them 0, got \(3, 1, 4, 4, 4\) \(with a batch\?.*weights\[:, 0\]",
-            lambda: explore(torch.stack([MAPS[None]] * 3)),
-        ),
-        (r"got None for layer 2: where only some.*if layer is not None", lambda: explore((MAPS, None))),
-        (
-            r"tokens must .*got shape \(1, 4\): of a batch give tokens\[0\]",
-            lambda: explore(MAPS, tokens=torch.ones(1, 4)),
-        ),
-        (r"tokens must have 4 labels, got 14 \(the characters", lambda: explore(MAPS, tokens="four short now")),
-        (
-            r"query must .*0..127, got 150 \(only the first 128 of 200 tokens",
-            lambda: explore(torch.eye(200), query=150),
-        ),
-        (r"rows that sum to 1.*columns do: are queries and keys swapped", lambda: explore(SWAPPED)),
-        (r"rows that sum to 1.*is a dropout on", lambda: explore(DROPPED)),
-        (
-            r"got 1 that do not; that of layer 1, head 1, query 2 sums to 0.9 ",
-            lambda: explore([[0.5, 0.5], [0.5, 0.4]]),
-        ),
-        (r"must not be negative, got -0.5: are they scores", lambda: explore([[-0.5, 1.5]])),
-        (r"weights must be finite, got 2 values", lambda: explore([[float("nan"), float("inf")]])),
-        (r"weights must be real numbers, got bool", lambda: explore(torch.eye(3) > 0)),
-        (r"weights\[0\] must be of one text.*got a batch of 3: choose one", lambda: explore((torch.ones(3, 1, 1, 1),))),
-        (
-            r"same shape in all layers, got \(1, 1, 1\) in the first and \(2, 1, 1\) in layer 2",
-            lambda: explore((torch.ones(1, 1, 1), torch.ones(2, 1, 1))),
-        ),
-        (r"mask, length and temperature must be left out.*temperature=2", lambda: explore([[1.0]], temperature=2)),
-        (r"mask, length and temperature must be left out.*mask='causal'", lambda: explore([[1.0]], mask="causal")),
-        (r"mask, length and temperature must be left out.*length=1", lambda: explore([[1.0]], length=1)),
-        (r"layer must be a whole number in 1..2, got 3", lambda: explore(torch.ones(2, 1, 1, 1), layer=3)),
-        (r"head must be a whole number in 1..1, got 0", lambda: explore(torch.ones(2, 1, 1, 1), head=0)),
+        ("got 4 that do not; that of layer 1, head 4.*columns do: are queries", [*MAPS[:3], MAPS[3].T], {}),
+        ("sums to 0.7 .*cut off, is there a sink beside the keys", 0.7 * MAPS, {}),
+        ("rows that sum to 1.*is a dropout on", torch.nn.functional.dropout(MAPS[:1], 0.5), {}),
+        ("must not be negative, got -0.5: are they scores", [[-0.5, 1.5]], {}),
+        ("finite, got 2 values that are not .whole rows: is every key", [[np.nan] * 2, [1.0, 0.0]], {}),
+        ("finite, got 1 values that are not$", [[np.nan, 1.0]], {}),
+        (r"got \(3, 1, 4, 4, 4\) \(with a batch\?.*weights\[:, 0\]", torch.stack([BATCH] * 3), {}),
+        ("got None for layer 2: where only some.*if layer is not None", (MAPS, None), {}),
+        ('got none at all: .*attn_implementation="eager"', (), {}),  # what transformers 5 gives without it
+        ('got None: .*attn_implementation="eager"', (None, None), {}),  # and transformers 4
+        (r"got a tuple of them for each \(generate\(\) .* on the whole text\)", ((BATCH, BATCH), (BATCH, BATCH)), {}),
+        (r"same shape .* \(cross-attention has other keys.*with keys=\.\.\.\)", (BATCH, BATCH[..., :3]), {}),
+        (r"got \(1, 1, 1\) in the first and \(2, 1, 1\) in layer 2", (torch.ones(1, 1, 1), torch.ones(2, 1, 1)), {}),
+        (r"weights\[0\] must be of one text.*got a batch of 3: choose one", (torch.ones(3, 1, 1, 1),), {}),
+        (r"tokens must .*got shape \(1, 4\): of a batch give tokens\[0\]", MAPS, {"tokens": torch.ones(1, 4)}),
+        (r"tokens must have 4 labels, got 14 \(the characters", MAPS, {"tokens": "four short now"}),
+        (r"query must .*0..127, got 150 \(only the first 128 of 200 tokens", torch.eye(200), {"query": 150}),
+        ("mask, length and temperature must be left out.*temperature=2", MAPS, {"temperature": 2}),
+        ("mask, length and temperature must be left out.*mask='causal'", MAPS, {"mask": "causal"}),
+        ("mask, length and temperature must be left out.*length=1", MAPS, {"length": 1}),
+        ("layer must be a whole number in 1..2, got 3", LAYERS, {"layer": 3}),
+        ("head must be a whole number in 1..1, got 0", LAYERS, {"head": 0}),
     ],
 )
-def test_bad_weights_are_named(message, make):
+def test_bad_weights_are_named(message, weights, options):
     with pytest.raises(ValueError, match=message):
-        make()
+        explore(weights, **options)
 
 
-def test_either_scores_or_weights():
-    for one, message in ((None, "neither"), ([[2.0]], "both")):
-        with pytest.raises(TypeError, match=f"either scores or weights must be given, got {message}"):
-            explore_attention(one, weights=one, alt="maps")
+def test_scores_and_weights_are_not_both_taken():
+    with pytest.raises(TypeError, match="either scores or weights must be given, got both"):
+        explore_attention([[2.0]], weights=[[2.0]], alt="maps")
 
 
 def test_weights_that_were_never_kept_are_told_how_to_keep_them():

@@ -114,13 +114,6 @@ def test_what_is_accepted_does_not_depend_on_how_many_queries_there_are(n_querie
         torch.testing.assert_close(mine, its)
 
 
-@pytest.mark.parametrize("n_queries", [5, 256, 257])
-def test_more_queries_than_keys_cannot_be_causal(n_queries):
-    query, key, value = inputs(4, 2, n_queries, 4)
-    with pytest.raises(ValueError, match=f"n_keys must be at least n_queries = {n_queries}, got 4"):
-        grouped(query, key, value, causal=True)
-
-
 Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
 
 
@@ -129,8 +122,8 @@ Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
     [
         ("query must have shape .batch, heads", lambda: grouped(Q[0], K, V)),
         ("divide the query's, 3, got 2", lambda: grouped(Q[:, :3], K, V)),
-        (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 5))),
-        (r"mask must broadcast to the scores' shape \(2, 4, 3, 5\)", lambda: _masked(torch.ones(2, 2, 3, 5))),
+        (r"mask must broadcast .* \(2, 4, 3, 5\)", lambda: grouped(Q, K, V, torch.ones(2, 2, 3, 5) > 0)),
+        ("n_keys must be at least n_queries = 3, got 2", lambda: grouped(Q, K[:, :, :2], V[:, :, :2], causal=True)),
         ("same n_keys", lambda: grouped(Q, K, V[:, :, :4])),
         ("same batch size, got 2, 1 and 2", lambda: grouped(Q, K[:1], V)),
     ],
@@ -138,7 +131,3 @@ Q, K, V = (each.detach() for each in inputs(4, 2, 3, 5))
 def test_bad_input_is_named(message, call):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def _masked(mask):
-    return grouped(Q, K, V, mask.bool())

@@ -22,6 +22,15 @@ from seeding import seeded
 
 from attention_course import padding_mask
 
+
+def same_gradients(case, outputs, inputs, probe):
+    """Those of two runs, which have to be the same; returned once."""
+    before, after = (gradients_of(case, *each, probe) for each in zip(outputs, inputs, strict=True))
+    for old, new in zip(before, after, strict=True):
+        assert torch.equal(old, new)
+    return after
+
+
 MASKED_BY_QUERY = pytest.mark.parametrize(
     "name", [name for name, case in CASES.items() if case.masked and not case.one_mask]
 )
@@ -41,12 +50,7 @@ def test_hidden_keys_and_values_change_nothing_and_get_no_gradient(name, precisi
     asked = seen.expand_as(outputs[0]) if case.shared else torch.ones_like(outputs[0], dtype=torch.bool)
     assert torch.equal(outputs[0][asked], outputs[1][asked])
     probe = torch.randn(outputs[0].shape, generator=seeded(1)).to(precision.result) * asked
-    gradients = [
-        gradients_of(case, output, tokens, probe) for output, tokens in zip(outputs, (before, after), strict=True)
-    ]
-    for old, new in zip(*gradients, strict=True):
-        assert torch.equal(old, new)
-    for of_keys_or_values in gradients[1][-2:]:
+    for of_keys_or_values in same_gradients(case, outputs, (before, after), probe)[-2:]:
         assert_zero(of_keys_or_values.masked_select(~seen))
 
 
@@ -79,15 +83,11 @@ def test_what_is_hidden_from_one_query_may_be_seen_by_others(name, precision):
     tokens[0] = tokens[0].where(~sees_it, 0.0)
     before = to_differentiate(case, tokens)
     after = to_differentiate(case, enlarged(tokens, column, case, precision, differentiated=True))
-    gradients = []
-    for each in (before, after):
-        output = precision.output(case, attention, each, mask)
-        probe = torch.randn(output.shape, generator=seeded(1)).to(precision.result).where(~sees_it, 0.0)
-        gradients.append(gradients_of(case, output, each, probe))
-    for old, new in zip(*gradients, strict=True):
-        assert torch.equal(old, new)
-        assert old.isfinite().all()
-    for of_keys_or_values in gradients[1][1:]:
+    outputs = [precision.output(case, attention, each, mask) for each in (before, after)]
+    probe = torch.randn(outputs[0].shape, generator=seeded(1)).to(precision.result).where(~sees_it, 0.0)
+    gradients = same_gradients(case, outputs, (before, after), probe)
+    assert all(gradient.isfinite().all() for gradient in gradients)
+    for of_keys_or_values in gradients[1:]:
         assert_zero(of_keys_or_values[..., 20, :])
 
 
@@ -108,12 +108,8 @@ def test_the_future_changes_nothing_and_gets_no_gradient(name, precision):
     after = to_differentiate(case, enlarged(tokens, later, case, precision, differentiated=True))
     outputs = [precision.output(case, attention, each)[..., :now, :] for each in (before, after)]
     probe = torch.randn(outputs[0].shape, generator=seeded(1)).to(precision.result)
-    gradients = [
-        gradients_of(case, output, tokens, probe) for output, tokens in zip(outputs, (before, after), strict=True)
-    ]
-    for old, new in zip(*gradients, strict=True):
-        assert torch.equal(old, new)
-        assert_zero(new[..., now:, :])
+    for gradient in same_gradients(case, outputs, (before, after), probe):
+        assert_zero(gradient[..., now:, :])
 
 
 def test_causal_hashing_hides_the_future_too_where_all_meet():

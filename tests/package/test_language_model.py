@@ -1,8 +1,8 @@
 import pytest
 import torch
-from torch import nn
+from pytorch_layers import as_pytorchs
 
-from attention_course import causal_mask, sliding_window_mask, training
+from attention_course import causal_mask, padding_mask, sliding_window_mask
 from attention_course.cache import KVCache
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.latent import LatentAttention
@@ -11,53 +11,37 @@ from attention_course.efficient.sinks import SinkAttention, SinkCache
 from attention_course.efficient.top_k import TopKAttention, TopKCache
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, ShawAttention
-from attention_course.transformer import Block
 
 VARIANTS = {
     "no positions": {},
     "learned": {"positions": LearnedPositions(40, 16)},
+    "learned, one block": {"positions": LearnedPositions(40, 16), "n_layers": 1},
     "RoPE": {"attention": RotaryAttention()},
     "ALiBi": {"attention": ALiBiAttention()},
     "Shaw, grouped": {"attention": ShawAttention(4, 3), "n_kv_heads": 2},
     "gated delta rule": {"attention": GatedDeltaNet(16, 4)},
     "window with sinks": {"attention": SinkAttention(16, 4, 3, n_sinks=2)},
     "top-k": {"attention": TopKAttention(16, 4, 3)},
+    "latent": {"attention": LatentAttention(16, 4, 8, d_rotary=2)},
 }
 
 
 def language_model(variant="RoPE"):
     torch.manual_seed(0)
-    return CausalLanguageModel(11, 16, 4, 2, **VARIANTS[variant]).eval()
+    return CausalLanguageModel(11, 16, 4, **{"n_layers": 2} | VARIANTS[variant]).eval()
 
 
 def symbols(*shape, seed=0):
     return torch.randint(11, shape, generator=torch.Generator().manual_seed(seed))
 
 
-def copy_weights(block: Block, layer: nn.TransformerEncoderLayer):
-    attention = block.attention
-    projections = (attention.query_proj, attention.key_proj, attention.value_proj)
-    with torch.no_grad():
-        layer.self_attn.in_proj_weight.copy_(torch.cat([projection.weight for projection in projections]))
-        layer.self_attn.in_proj_bias.copy_(torch.cat([projection.bias for projection in projections]))
-    layer.self_attn.out_proj.load_state_dict(attention.out_proj.state_dict())
-    layer.norm1.load_state_dict(block.attention_norm.state_dict())
-    layer.norm2.load_state_dict(block.feed_forward_norm.state_dict())
-    layer.linear1.load_state_dict(block.feed_forward[0].state_dict())
-    layer.linear2.load_state_dict(block.feed_forward[2].state_dict())
-
-
 @torch.no_grad()
 def test_the_model_equals_one_made_of_pytorchs_layers():
     model = language_model("no positions")
-    layers = []
-    for block in model.blocks:
-        layers.append(nn.TransformerEncoderLayer(16, 4, 64, 0.0, "gelu", batch_first=True, norm_first=True))
-        copy_weights(block, layers[-1])
     source = symbols(3, 7)
     tokens = model.embedding(source)
-    for layer in layers:
-        tokens = layer(tokens, src_mask=~causal_mask(7))
+    for block in model.blocks:
+        tokens = as_pytorchs(block)(tokens, src_mask=~causal_mask(7))
     expected = model.logits(model.norm(tokens))
     torch.testing.assert_close(model(source)[0], expected, atol=1e-5, rtol=0)
 
@@ -82,7 +66,7 @@ def test_cached_equals_uncached(variant, chunk):
     caches = model.new_caches()
     parts = [model(part, caches=caches)[0] for part in source.split(chunk, dim=1)]
     torch.testing.assert_close(torch.cat(parts, 1), expected, atol=1e-5, rtol=0)
-    assert [len(cache) for cache in caches] == [9, 9]
+    assert [len(cache) for cache in caches] == [9] * len(model.blocks)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +91,7 @@ def test_each_block_is_given_the_cache_that_its_attention_keeps(attention, kind)
 def test_generation_with_and_without_the_cache_is_the_same_and_follows_the_model(variant):
     model, prompt = language_model(variant), symbols(2, 3)
     greedy = model.generate(prompt, 12, temperature=0)
-    assert torch.equal(greedy[:, :3], prompt)
+    assert torch.equal(greedy[:, :3], prompt) and torch.equal(model.generate(prompt, 0), prompt)
     assert torch.equal(model(greedy)[0][:, 2:-1].argmax(-1), greedy[:, 3:])
     for temperature in (0, 1.3):
         cached, uncached = (
@@ -137,67 +121,32 @@ def test_the_lower_the_temperature_the_likelier_what_is_drawn(dtype):
 
 
 @torch.no_grad()
-def test_another_mask_takes_the_place_of_the_causal_one():
+def test_a_mask_hides_besides_the_future():
+    """Padding in front, and windows; what is hidden or comes later changes nothing."""
     model, source = language_model(), symbols(2, 6)
-    assert torch.equal(model(source, causal_mask(6))[0], model(source)[0])
+    seen = padding_mask(torch.tensor([6, 4])).flip(-1)  # (2, 1, 1, 6)
+    before = model(source, seen)[0]
+    for changed, same in ((5, slice(2, 5)), (1, slice(2, 6))):
+        other = source.clone()
+        other[1, changed] = (other[1, changed] + 1) % 11
+        assert torch.equal(model(other, seen)[0][1, same], before[1, same])
     _, weights = model(source, sliding_window_mask(6, 1), need_weights=True)
     assert len(weights) == 2 and weights[0].shape == (2, 4, 6, 6)
-    assert all(w.masked_select(~sliding_window_mask(6, 1)).eq(0).all() for w in weights)
-
-
-def test_blocks_do_not_share_a_mechanisms_parameters():
-    model = language_model("Shaw, grouped")
-    first, second = (block.attention.attention.embedding.weight for block in model.blocks)
-    assert first is not second
-
-
-def test_it_learns():
-    model = language_model()
-    generator = torch.Generator().manual_seed(0)
-
-    def next_batch():  # counting upwards from a random number
-        return (torch.randint(11, (32, 1), generator=generator) + torch.arange(9)) % 11
-
-    def loss(model, batch):
-        return nn.functional.cross_entropy(model(batch[:, :-1])[0].flatten(0, 1), batch[:, 1:].flatten())
-
-    history = training.train(model, next_batch, loss, steps=100, peak_lr=2e-2, every=20)
-    assert history[-1]["loss"] < 0.5 < 2 < history[0]["loss"]
-    assert model.generate(torch.tensor([[3]]), 5, temperature=0).tolist() == [[3, 4, 5, 6, 7, 8]]
-
-
-NAN = float("nan")
+    near = sliding_window_mask(6, 1) & causal_mask(6)
+    assert all(w.masked_select(~near).eq(0).all() and w.masked_select(near).gt(0).all() for w in weights)
+    _, free = model(source, sliding_window_mask(6, 1), causal=False, need_weights=True)
+    assert all(w.diagonal(1, -2, -1).gt(0).all() for w in free)
 
 
 @pytest.mark.parametrize(
-    ("message", "call"),
+    ("message", "prompt", "n_tokens", "options"),
     [
-        ("prompt must have shape", lambda: language_model().generate(torch.zeros(1, 0, dtype=torch.long), 3)),
-        (
-            "temperature must be 0 or more, got nan",
-            lambda: language_model().generate(symbols(1, 2), 3, temperature=NAN),
-        ),
-        (
-            "n_tokens must be a whole number, 0 or more, got -3",
-            lambda: language_model().generate(symbols(1, 2), -3),
-        ),
-        ("temperature must be 0 or more", lambda: language_model().generate(symbols(1, 2), 3, temperature=-1)),
+        ("prompt must have shape", symbols(1, 0), 3, {}),
+        ("n_tokens must be a whole number, 0 or more, got -3", symbols(1, 2), -3, {}),
+        ("temperature must be 0 or more, got nan", symbols(1, 2), 3, {"temperature": float("nan")}),
+        ("temperature must be 0 or more, got -1", symbols(1, 2), 3, {"temperature": -1}),
     ],
 )
-def test_bad_input_is_named(message, call):
+def test_bad_input_is_named(message, prompt, n_tokens, options):
     with pytest.raises(ValueError, match=message):
-        call()
-
-
-def test_no_tokens_may_be_asked_for():
-    prompt = symbols(1, 2)
-    assert torch.equal(language_model().generate(prompt, 0), prompt)
-
-
-@torch.no_grad()
-def test_a_model_of_one_block_counts_its_positions_with_a_cache():
-    torch.manual_seed(0)
-    model, source = CausalLanguageModel(11, 16, 4, 1, positions=LearnedPositions(40, 16)).eval(), symbols(2, 9)
-    caches = model.new_caches()
-    parts = [model(part, caches=caches)[0] for part in source.split(4, dim=1)]
-    torch.testing.assert_close(torch.cat(parts, dim=1), model(source)[0])
+        language_model().generate(prompt, n_tokens, **options)

@@ -2,11 +2,10 @@
 
 from contextlib import ExitStack
 
-import numpy as np
 import pytest
 import torch
 from choosing import weekly
-from model_runs import OF_A_BLOCK, runner
+from model_runs import OF_A_BLOCK, assert_same, catch, runner
 
 from attention_course import float16_weights
 from attention_course.attention import MultiHeadAttention
@@ -66,22 +65,13 @@ CAUGHT = OF_A_BLOCK | {"middle": ("feed_forward_norm", "input")}
 @torch.no_grad()
 def run_in_python(model, symbols, changes) -> dict:
     """Every intermediate result, caught on its way through PyTorch's modules."""
-    n, caught, learned = len(symbols), [{} for _ in model.blocks], model.positions
+    n, learned = len(symbols), model.positions
     mechanism = model.blocks[0].attention.attention
     off = [(block, head) for block, heads in enumerate(changes["heads"]) for head in heads]
     parts = {"heads": off, "blocks": changes["blocks"], "means": MEANS if changes["means"] else None}
     with switched_off(model, **parts, positions=not changes["positions"]), ExitStack() as hooks:
-        for block, at in zip(model.blocks, caught, strict=True):
-            for name, (path, which) in CAUGHT.items():
-
-                def catch(_, inputs, output, at=at, name=name, which=which):
-                    at[name] = (output if which == "output" else inputs[0])[0]
-
-                hooks.callback(block.get_submodule(path).register_forward_hook(catch).remove)
-            hook = block.register_forward_hook(lambda _, inputs, output, at=at: at.update(stream=output[0][0]))
-            hooks.callback(hook.remove)
-        mask = None if changes["masked"] else torch.ones(n, n, dtype=torch.bool)
-        logits, weights = model(torch.tensor([symbols]), mask, need_weights=True)
+        caught = catch(hooks, model.blocks, CAUGHT)
+        logits, weights = model(torch.tensor([symbols]), causal=changes["masked"], need_weights=True)
     embedding = model.embedding(torch.tensor(symbols))
     if learned is not None and changes["positions"]:
         embedding = embedding + learned.embedding.weight[:n]
@@ -99,29 +89,6 @@ def run_in_python(model, symbols, changes) -> dict:
     lenses = [model.logits(model.norm(stream)) for stream in (embedding, *(block["stream"] for block in caught))]
     torch.testing.assert_close(lenses[-1], logits[0])
     return {"embedding": embedding, "blocks": caught, "lenses": lenses}
-
-
-def assert_same(run, expected, masked):
-    """To 1e-4 of each tensor's largest value. Rows of heads hold the keys that may be attended to."""
-    compare(run["embedding"], expected["embedding"])
-    for lens, expected_lens in zip(run["lenses"], expected["lenses"], strict=True):
-        compare(lens, expected_lens)
-    for block, expected_block in zip(run["blocks"], expected["blocks"], strict=True):
-        assert block.keys() == expected_block.keys()
-        for name, value in expected_block.items():
-            if name in ("scores", "weights"):
-                assert [len(rows) for rows in block[name]] == [len(value[0])] * N_HEADS
-                n = value.size(-1)
-                visible = torch.ones(n, n).tril().bool() if masked else torch.ones(n, n).bool()
-                flat = [number for rows in block[name] for row in rows for number in row]
-                compare(flat, value[:, visible], name)
-            else:
-                compare(block[name], value, name)
-
-
-def compare(numbers, tensor, name=""):
-    largest = max(tensor.abs().max().item(), 1e-30)
-    np.testing.assert_allclose(numbers, tensor.flatten().numpy(), rtol=0, atol=1e-4 * largest, err_msg=name)
 
 
 CHANGES = [
@@ -145,7 +112,7 @@ def test_every_intermediate_is_pytorchs(run_in_node, kind):
     texts = [torch.randint(len(VOCABULARY), (n,), generator=draw).tolist() for n in (1, 2, 3, 7, 19, LIMIT - 1, LIMIT)]
     cases = [[[symbols, change]] for symbols in texts for change in CHANGES]
     for run, [[symbols, change]] in zip(run_in_node(model, cases), cases, strict=True):
-        assert_same(run, run_in_python(model, symbols, change), change["masked"])
+        assert_same(run, run_in_python(model, symbols, change), lambda _, of=change: of["masked"])
 
 
 @pytest.mark.parametrize("kind", ["rotary", *map(weekly, ["learned", "grouped"])])
@@ -154,18 +121,12 @@ def test_going_on_from_an_earlier_run_changes_nothing(run_in_node, kind):
     model = make_model(kind)
     text = torch.randint(len(VOCABULARY), (LIMIT,), generator=torch.Generator().manual_seed(2)).tolist()
     other = [(symbol + 1) % len(VOCABULARY) for symbol in text]
-    ways = [
-        [text[:6]],
-        [text[:1], text[:2], text[:11]],
-        [text[:30]],
-        [text[:12]],
-        [text[:5] + other[5:20]],
-        [other[:12]],
-    ]
+    ways = [[text[:6]], [text[:1], text[:2], text[:11]], [text[:30]], [text[:12]]]
+    ways += [[text[:5] + other[5:20]], [other[:12]]]
     cases = [[*([before, change] for before in way), [text[:12], change]] for change in CHANGES for way in ways]
     cases += [[[text[:12], before], [text[:12], after]] for before in CHANGES for after in CHANGES]
     expected = [run_in_python(model, text[:12], change) for change in CHANGES]
     for run, case in zip(run_in_node(model, cases), cases, strict=True):
         symbols, change = case[-1]
         assert run["symbols"] == symbols == text[:12]
-        assert_same(run, expected[CHANGES.index(change)], change["masked"])
+        assert_same(run, expected[CHANGES.index(change)], lambda _, of=change: of["masked"])

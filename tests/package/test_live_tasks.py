@@ -81,8 +81,7 @@ def test_the_head_that_one_letter_misses_most(causal):
 @torch.no_grad()
 def read_all(model, symbols):
     """The average surprise, as the page has it: of every symbol but the first, all of them in sight."""
-    n = symbols.size(1)
-    logits, _ = model(symbols, torch.ones(n, n, dtype=torch.bool))
+    logits, _ = model(symbols, causal=False)
     return torch.nn.functional.cross_entropy(logits[:, :-1].transpose(1, 2), symbols[:, 1:]).item() / math.log(2)
 
 
@@ -92,7 +91,7 @@ def let_it_write(cheat, text, temperature, generator=None, n_written=50):
     model, vocabulary = cheat
     symbols = torch.tensor([[vocabulary.index(character) for character in text]])
     for _ in range(n_written):
-        logits = model(symbols, symbols.new_ones(2 * [symbols.size(1)], dtype=torch.bool))[0][0, -1]
+        logits = model(symbols, causal=False)[0][0, -1]
         likely = (logits / temperature).softmax(-1) if temperature else logits
         newest = torch.multinomial(likely, 1, generator=generator) if temperature else likely.argmax(keepdim=True)
         symbols = torch.cat([symbols, newest[None]], dim=1)

@@ -38,7 +38,6 @@ def test_padding():
     assert mask.shape == (3, 1, 1, 3)
     assert mask[:, 0, 0].tolist() == [[True, True, False], [False] * 3, [True] * 3]
     assert padding_mask(torch.tensor([2]), 4).shape == (1, 1, 1, 4)
-    assert padding_mask(torch.tensor([], dtype=torch.long), 4).shape == (0, 1, 1, 4)
 
 
 def test_nothing_has_empty_masks():
@@ -68,14 +67,6 @@ def test_the_future_is_hidden_besides_what_a_mask_hides(mask):
         hide_future(None, key[..., 3:, :], key[..., :0, :])
 
 
-def test_masks_combine():
-    both = causal_mask(3) & padding_mask(torch.tensor([2, 3]))
-    assert both.shape == (2, 1, 3, 3)
-    assert both[0, 0].tolist() == [[True, False, False], [True, True, False], [True, True, False]]
-    window_or_first = sliding_window_mask(4, 1, causal=True) | (torch.arange(4) == 0)
-    assert window_or_first[3].tolist() == [True, False, True, True]
-
-
 @pytest.mark.parametrize(
     ("error", "message", "call"),
     [
@@ -83,23 +74,17 @@ def test_masks_combine():
         (ValueError, "n_queries must be 0 or more, got -1", lambda: causal_mask(-1)),
         (ValueError, "n_keys must be 0 or more, got -2", lambda: causal_mask(0, -2)),
         (TypeError, "n_queries must be an integer, got 3.0", lambda: causal_mask(3.0)),
-        (TypeError, "n_keys must be an integer, got '3'", lambda: causal_mask(3, "3")),
         (ValueError, "n_queries must be 0 or more, got -4", lambda: sliding_window_mask(-4, 1)),
         (TypeError, "window must be an integer, got 1.5", lambda: sliding_window_mask(4, 1.5)),
         (ValueError, "n_tokens must be 0 or more, got -4", lambda: prefix_mask(-4, 0)),
-        (TypeError, "n_tokens must be an integer, got 4.0", lambda: prefix_mask(4.0, 0)),
         (ValueError, "prefix_length must be 0 or more, got -1", lambda: prefix_mask(4, -1)),
-        (TypeError, "prefix_length must be an integer, got 0.5", lambda: prefix_mask(4, 0.5)),
         (ValueError, "n_keys must be 0 or more, got -1", lambda: padding_mask(torch.tensor([0]), -1)),
-        (TypeError, "n_keys must be an integer, got 2.0", lambda: padding_mask(torch.tensor([1]), 2.0)),
         (TypeError, "lengths must be an integer tensor, got torch.bool", lambda: padding_mask(torch.tensor([True]))),
         (ValueError, r"lengths must lie in 0..4 .n_keys., got \[-1\]", lambda: padding_mask(torch.tensor([-1]), 4)),
-        (ValueError, "window must be", lambda: sliding_window_mask(4, -1)),
         (ValueError, "prefix_length must lie", lambda: prefix_mask(4, 5)),
         (TypeError, "integer", lambda: padding_mask(torch.tensor([1.0]))),
         (ValueError, "shape", lambda: padding_mask(torch.tensor([[1]]))),
         (ValueError, "must lie", lambda: padding_mask(torch.tensor([3, 5]), 4)),
-        (ValueError, "must lie", lambda: padding_mask(torch.tensor([3, -1]), 4)),
     ],
 )
 def test_bad_input_is_named(error, message, call):

@@ -12,7 +12,7 @@ from attention_course.efficient.flash import FlashAttention, flash_attention
 from attention_course.efficient.flex import FlexAttention
 from attention_course.efficient.latent import LatentAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import AttentionLayer, FunctionMechanism, as_mechanism, fresh
+from attention_course.mechanism import AttentionLayer, FunctionMechanism, as_mechanism
 from attention_course.positions import ShawAttention
 from attention_course.transformer import Block, Decoder, DecoderBlock, Encoder
 
@@ -71,12 +71,6 @@ def test_a_function_made_causal_is_refused_with_the_reason():
     assert MultiHeadAttention(8, 2, attention=partial(flash_attention, causal=False))
 
 
-def test_a_function_is_asked_for_no_weights_unless_its_caller_wants_them():
-    tokens, function = torch.randn(3, 1, 2, 5, 4, generator=seeded()), as_mechanism(scaled_dot_product_attention)
-    assert function(*tokens)[1] is None
-    assert function(*tokens, need_weights=True)[1].shape == (1, 2, 5, 5)
-
-
 @pytest.mark.parametrize("attention", ["flash", 3])
 def test_what_is_no_attention_is_refused(attention):
     with pytest.raises(TypeError, match="attention must be a Mechanism or a function, got"):
@@ -100,14 +94,6 @@ def test_layers_share_no_module_that_they_are_given():
     blocks = Encoder(8, 2, 2, attention=compiled).blocks
     assert blocks[0].attention.attention.function is not blocks[1].attention.attention.function
     assert Encoder(8, 2, 2, attention=compiled)(torch.zeros(1, 3, 8))[0].shape == (1, 3, 8)
-
-
-def test_a_fresh_mechanism_draws_its_own():
-    torch.manual_seed(0)
-    attention = ShawAttention(4, 3)
-    other = attention.fresh()
-    assert not torch.equal(attention.embedding.weight, other.embedding.weight)
-    assert fresh(flash_attention) is flash_attention and fresh(None) is None
 
 
 # --- whole layers in a block ------------------------------------------------------------------------
@@ -148,26 +134,12 @@ def test_stacks_and_models_give_each_block_a_layer_with_weights_of_its_own(name)
             assert 0.5 * bound < parts[1].abs().max().item() < 2 * bound  # drawn like the first
 
 
-@pytest.mark.parametrize("name", LAYERS)
-@torch.no_grad()
-def test_a_language_model_of_layers_hides_the_future_and_writes_with_its_cache(name):
-    torch.manual_seed(0)
-    model = CausalLanguageModel(11, 24, 3, 2, attention=LAYERS[name]()).eval()
-    symbols = torch.randint(11, (2, 7), generator=seeded())
-    changed = symbols.clone()
-    changed[:, 4:] = (changed[:, 4:] + 1) % 11
-    torch.testing.assert_close(model(symbols)[0][:, :4], model(changed)[0][:, :4])
-    written = [model.generate(symbols, 20, temperature=0, use_cache=use) for use in (True, False)]
-    assert torch.equal(*written)
-
-
 @pytest.mark.parametrize(
     ("message", "call"),
     [
         ("d_model = 16 and n_heads = 3, .* got 24, 3 and None", lambda: Block(16, 3, attention=LAYERS["latent"]())),
         ("d_model = 24 and n_heads = 2, .* got 24, 3 and None", lambda: Block(24, 2, attention=LAYERS["latent"]())),
         ("n_kv_heads left out, got 24, 3 and 1", lambda: Block(24, 3, 1, attention=LAYERS["multi-head"]())),
-        ("n_heads must divide d_model = 24, got 5", lambda: AttentionLayer(24, 5)),
         ("n_heads must divide d_model = 24, got 0", lambda: AttentionLayer(24, 0)),
     ],
 )

@@ -9,15 +9,11 @@ EXPLORERS = (VIEWS / "explorers.css").read_text()
 SITE = (Path(__file__).parents[2] / "_static" / "course.css").read_text()
 
 
-def test_explorers_have_the_colours_of_plots():
-    for color in (palette.BLUE, palette.NAVY, palette.ORANGE):
+def test_explorers_and_site_have_the_colours_of_plots_and_diagrams():
+    on_dark, lines = palette.ON_DARK, (palette.BLUE, palette.ORANGE)
+    for color in (*lines, palette.NAVY, *(on_dark[line] for line in lines)):
         assert color in EXPLORERS
-    for color in (palette.BLUE, palette.ORANGE):
-        assert palette.ON_DARK[color] in EXPLORERS
-
-
-def test_the_site_has_the_colours_of_diagrams_on_a_dark_page():
-    for color in palette.ON_DARK.values():
+    for color in on_dark.values():
         assert color in SITE
 
 

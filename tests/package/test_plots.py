@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import plots
+from attention_course import plots, setup
 
 pytestmark = pytest.mark.usefixtures("close_figures")
 
@@ -67,6 +67,7 @@ def test_bad_input_is_named(message, call):
         call()
 
 
-def test_style_is_set():
-    plots.set_style()
-    assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == plots.COLORS
+def test_setup_sets_the_style():
+    with plt.rc_context({"axes.prop_cycle": plt.cycler(color=["red"])}):
+        setup()
+        assert plt.rcParams["axes.prop_cycle"].by_key()["color"] == plots.COLORS

@@ -3,39 +3,23 @@ import json
 
 import pytest
 import torch
+from own_models import random_bert, random_gpt2
 
 from attention_course.pretrained import encoder_from_bert, language_model_from_gpt2, load_bert, load_gpt2
 from attention_course.transformer import Block
 
+transformers = pytest.importorskip("transformers")
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "bank", "of", "river", "##s", "was", "steep"]
 SENTENCES = ["the bank of the river was steep", "rivers", "the river"]
 
 
 @pytest.fixture(scope="module")
-def transformers():
-    return pytest.importorskip("transformers")
-
-
-def random_bert(transformers, **settings):
-    """A small BERT with weights far from their start, so that layer norms and biases count too."""
-    settings = {"intermediate_size": 64, "hidden_size": 16, **settings}
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(WORDS), num_hidden_layers=3, num_attention_heads=2, max_position_embeddings=20, **settings
-    )
-    bert = transformers.BertModel(config).eval()
-    for parameter in bert.parameters():
-        parameter.data.add_(0.3 * torch.randn_like(parameter))
-    return bert
-
-
-@pytest.fixture(scope="module")
-def folder(transformers, tmp_path_factory):
+def folder(tmp_path_factory):
     """What is fetched for a pretrained BERT, written here."""
     folder = tmp_path_factory.mktemp("bert")
     (folder / "vocab.txt").write_text("\n".join(WORDS))
     transformers.BertTokenizer.from_pretrained(folder).save_pretrained(folder)
-    random_bert(transformers).save_pretrained(folder)
+    random_bert().save_pretrained(folder)
     return folder
 
 
@@ -44,9 +28,9 @@ def loaded(folder):
     return load_bert(str(folder))
 
 
-def test_the_loaded_model_is_the_saved_one_in_evaluation_mode(transformers, loaded):
+def test_the_loaded_model_is_the_saved_one_in_evaluation_mode(loaded):
     _, bert = loaded
-    saved = random_bert(transformers)
+    saved = random_bert()
     assert not bert.training
     for name, parameter in saved.state_dict().items():
         torch.testing.assert_close(bert.state_dict()[name], parameter, atol=0, rtol=0)
@@ -60,8 +44,10 @@ def test_the_tokenizer_splits_into_word_pieces_and_pads(loaded):
 
 
 @torch.no_grad()
-def test_the_courses_encoder_computes_what_bert_computes(loaded):
-    tokenizer, bert = loaded
+@pytest.mark.parametrize("epsilon", [1e-12, 0.5])  # if the second were left behind, the two would differ visibly
+def test_the_courses_encoder_computes_what_bert_computes(loaded, epsilon):
+    tokenizer, bert = loaded[0], random_bert(layer_norm_eps=epsilon)
+    bert.set_attn_implementation("eager")
     batch = tokenizer(SENTENCES, padding=True, return_tensors="pt")
     expected = bert(**batch, output_attentions=True)
     real = batch["attention_mask"].bool()
@@ -76,24 +62,13 @@ def test_the_courses_encoder_computes_what_bert_computes(loaded):
 
 @torch.no_grad()
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_a_copy_computes_in_the_dtype_of_its_model(transformers, dtype):
-    bert, gpt2 = random_bert(transformers).to(dtype), random_gpt2(transformers).to(dtype)
+def test_a_copy_computes_in_the_dtype_of_its_model(dtype):
+    bert, gpt2 = random_bert().to(dtype), random_gpt2().to(dtype)
     tokens = bert.embeddings(inputs_embeds=torch.randn(2, 5, 16, dtype=dtype), position_ids=torch.arange(5)[None])
     assert encoder_from_bert(bert)(tokens)[0].dtype == dtype
     model = language_model_from_gpt2(gpt2)
     assert torch.equal(model.embedding.weight, gpt2.transformer.wte.weight)  # with all its digits
     assert model(torch.randint(11, (2, 9)))[0].dtype == dtype
-
-
-@torch.no_grad()
-def test_the_layer_norms_keep_berts_epsilon(transformers):
-    """With a large one the two would differ visibly if it were left behind."""
-    bert = random_bert(transformers, layer_norm_eps=0.5)
-    tokens = torch.randn(2, 5, 16)
-    expected = bert(inputs_embeds=tokens).last_hidden_state
-    positions = torch.arange(5)
-    embedded = bert.embeddings(inputs_embeds=tokens, position_ids=positions[None])
-    torch.testing.assert_close(encoder_from_bert(bert)(embedded)[0], expected, atol=1e-5, rtol=0)
 
 
 def test_the_copy_is_a_copy(loaded):
@@ -105,21 +80,10 @@ def test_the_copy_is_a_copy(loaded):
     assert torch.equal(bert.encoder.layer[0].output.dense.weight, before)
 
 
-def random_gpt2(transformers, **settings):
-    """A small GPT-2 with weights far from their start, so that layer norms and biases count too."""
-    settings = {"vocab_size": 11, "n_positions": 20, "n_embd": 16, "n_layer": 3, "n_head": 2, **settings}
-    settings |= {"bos_token_id": None, "eos_token_id": None}
-    torch.manual_seed(0)
-    gpt2 = transformers.GPT2LMHeadModel(transformers.GPT2Config(**settings)).eval()
-    for parameter in gpt2.parameters():
-        parameter.data.add_(0.3 * torch.randn_like(parameter))
-    return gpt2
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("settings", [{}, {"layer_norm_epsilon": 0.5}, {"n_inner": 64, "n_head": 4}])
-def test_the_courses_language_model_computes_what_gpt2_computes(transformers, settings):
-    gpt2 = random_gpt2(transformers, **settings)
+def test_the_courses_language_model_computes_what_gpt2_computes(settings):
+    gpt2 = random_gpt2(**settings)
     gpt2.set_attn_implementation("eager")
     model = language_model_from_gpt2(gpt2)
     symbols = torch.randint(11, (2, 9))
@@ -142,17 +106,17 @@ def test_the_courses_language_model_computes_what_gpt2_computes(transformers, se
         {"add_cross_attention": True},
     ],
 )
-def test_another_kind_of_gpt2_is_refused(transformers, settings):
+def test_another_kind_of_gpt2_is_refused(settings):
     ((name, setting),) = settings.items()
     with pytest.raises(ValueError, match=f"gpt2 must have .*got .*{name}.{{1,3}}{setting!r}"):
-        language_model_from_gpt2(random_gpt2(transformers, **settings))
+        language_model_from_gpt2(random_gpt2(**settings))
 
 
-def test_a_gpt2_is_loaded_with_its_tokenizer(transformers, tmp_path):
+def test_a_gpt2_is_loaded_with_its_tokenizer(tmp_path):
     letters = ["<|endoftext|>", *"abcdefgh", "ab", "\u0120"]
     (tmp_path / "vocab.json").write_text(json.dumps({letter: symbol for symbol, letter in enumerate(letters)}))
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
-    saved = random_gpt2(transformers)
+    saved = random_gpt2()
     saved.save_pretrained(tmp_path)
     tokenizer, gpt2 = load_gpt2(str(tmp_path))
     assert tokenizer("abc")["input_ids"] == [letters.index("ab"), letters.index("c")]
@@ -161,21 +125,21 @@ def test_a_gpt2_is_loaded_with_its_tokenizer(transformers, tmp_path):
 
 
 @pytest.mark.parametrize("settings", [{"hidden_act": "relu"}, {"intermediate_size": 48}, {"is_decoder": True}])
-def test_another_kind_of_bert_is_refused(transformers, settings):
+def test_another_kind_of_bert_is_refused(settings):
     ((name, setting),) = settings.items()
     with pytest.raises(ValueError, match=f"bert must be .*{name}={setting!r}"):
-        encoder_from_bert(random_bert(transformers, **settings))
+        encoder_from_bert(random_bert(**settings))
 
 
-def test_a_bert_with_positions_in_its_scores_is_refused(transformers):
+def test_a_bert_with_positions_in_its_scores_is_refused():
     """Older versions of the library made them, by this setting."""
-    bert = random_bert(transformers)
+    bert = random_bert()
     bert.config.position_embedding_type = "relative_key"
     with pytest.raises(ValueError, match="bert must add positions .*'relative_key'"):
         encoder_from_bert(bert)
 
 
-def test_a_model_that_cannot_be_had_is_named(transformers, tmp_path):
+def test_a_model_that_cannot_be_had_is_named(tmp_path):
     with pytest.raises(OSError, match="name_or_folder must be .*nothing-here"):
         load_bert(str(tmp_path / "nothing-here"))
 

@@ -334,17 +334,6 @@ def exchanged(results):
     assert wide and all(run["bits"] == pytest.approx(exact[run["seed"], run["text"]], abs=1e-3) for run in wide)
 
 
-def layer_costs(results):
-    """Ratios are to the first layer."""
-    kinds = ("forward", "forward + backward", "decoded token")
-    assert all(run[kind]["ratio"] == 1 for run in results if run["mechanism"] == "softmax" for kind in kinds)
-
-
-def pointing(results):
-    """An even split points nowhere."""
-    assert all(run["share"] == run["chance"] for run in results if run["model"] == "mean")
-
-
 def poolings(results):
     """Without pads a mask has nothing to hide."""
     for run in results:
@@ -359,7 +348,7 @@ def states(results):
             assert run["right"] == pytest.approx((run["changed"] + run["unchanged"]) / 2, abs=2e-4)
 
 
-HOLDS = {check.__name__: check for check in (exchanged, layer_costs, pointing, poolings, states)}
+HOLDS = {check.__name__: check for check in (exchanged, poolings, states)}
 
 
 # What follows from a record, or should --------------------------------------------------------------------------------

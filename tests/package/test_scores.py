@@ -69,24 +69,18 @@ def test_masks_hide_keys(layer):
     assert weights[..., 2:].eq(0).all()
 
 
+T = torch.ones(2, 4)
+
+
 @pytest.mark.parametrize(
     ("message", "call"),
     [
         ("score must be", lambda: LuongAttention(4, 4, "cosine")),
         ("d_query = d_key", lambda: LuongAttention(4, 5, "dot")),
-        (
-            "query must have shape",
-            lambda: LuongAttention(4, 4, "dot")(torch.ones(2, 3), torch.ones(2, 4), torch.ones(2, 4)),
-        ),
-        (
-            "key must have shape",
-            lambda: AdditiveAttention(4, 4, 8)(torch.ones(2, 4), torch.ones(2, 3), torch.ones(2, 4)),
-        ),
-        (
-            "query must have shape",
-            lambda: AdditiveAttention(4, 4, 8)(torch.ones(4), torch.ones(2, 4), torch.ones(2, 4)),
-        ),
-        ("same n_keys", lambda: AdditiveAttention(4, 4, 8)(torch.ones(2, 4), torch.ones(2, 4), torch.ones(3, 4))),
+        ("query must have shape", lambda: LuongAttention(4, 4, "dot")(T[..., :3], T, T)),
+        ("key must have shape", lambda: AdditiveAttention(4, 4, 8)(T, T[..., :3], T)),
+        ("query must have shape", lambda: AdditiveAttention(4, 4, 8)(T[0], T, T)),
+        ("same n_keys", lambda: AdditiveAttention(4, 4, 8)(T, T, torch.ones(3, 4))),
         ("leading", lambda: LuongAttention(4, 4)(torch.ones(2, 2, 4), torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
     ],
 )
@@ -98,11 +92,3 @@ def test_bad_input_is_named(message, call):
 def test_additive_scores_have_no_bias():
     """A softmax would not see one."""
     assert sum(parameter.numel() for parameter in AdditiveAttention(5, 7, 8).parameters()) == 8 * 5 + 8 * 7 + 8
-
-
-@pytest.mark.parametrize("layer", ["additive", "dot", "general", "concat"])
-def test_gradients(layer):
-    torch.manual_seed(0)
-    layer = (AdditiveAttention(3, 3, 4) if layer == "additive" else LuongAttention(3, 3, layer)).double()
-    tokens = [torch.randn(2, n, 3, dtype=torch.float64, requires_grad=True) for n in (2, 4, 4)]
-    assert torch.autograd.gradcheck(lambda *given: layer(*given)[0], tokens)

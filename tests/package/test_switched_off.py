@@ -22,8 +22,8 @@ def make(**options):
 
 
 @torch.no_grad()
-def says(model, mask=None):
-    return model(PIECES, mask)[0]
+def says(model, **options):
+    return model(PIECES, **options)[0]
 
 
 def test_zeros_are_what_circuits_calls_a_head_taken_away():
@@ -67,9 +67,9 @@ def test_blocks_and_positions_go(kind):
     model.blocks = torch.nn.ModuleList(both)
     with switched_off(model, blocks=[0]):
         torch.testing.assert_close(says(model), expected)
-    everything = torch.ones(10, 10, dtype=torch.bool)
     with switched_off(model, positions=True), torch.no_grad():
-        torch.testing.assert_close(model(PIECES.flip(1), everything)[0].flip(1), says(model, everything))
+        flipped, _ = model(PIECES.flip(1), causal=False)
+        torch.testing.assert_close(flipped.flip(1), says(model, causal=False))
     assert torch.equal(says(model), before)
 
 
@@ -77,14 +77,14 @@ def test_what_is_measured_is_the_cost_of_each_alone():
     model = make(attention=RotaryAttention())
     found = measure_switched_off(model, PIECES)
 
-    def cost(mask=None):
+    def cost(causal=True):
         with torch.no_grad():
-            logits = model(PIECES[:, :-1], mask)[0]
+            logits = model(PIECES[:, :-1], causal=causal)[0]
         return F.cross_entropy(logits.flatten(0, 1), PIECES[:, 1:].flatten()).item() / math.log(2)
 
     assert (found["n_pieces"], found["length"]) == (5, 9)
     assert found["bits"] == pytest.approx(cost(), abs=6e-5)
-    assert found["mask"] == pytest.approx(cost(torch.ones(9, 9, dtype=torch.bool)), abs=6e-5)
+    assert found["mask"] == pytest.approx(cost(causal=False), abs=6e-5)
     with switched_off(model, positions=True):
         assert found["positions"] == pytest.approx(cost(), abs=6e-5)
     means = torch.tensor(found["means"], dtype=torch.float64)
@@ -113,15 +113,13 @@ def test_the_record_is_of_the_recorded_model(trained):
     if text.decode(text.validation[: len(sample)]) != sample:
         pytest.skip("this Python's help pages are others")
     record = recorded.load("switched_off")["models"][trained]
-    n, mask = record["length"], None
+    n, causal = record["length"], trained == "causal"
     pieces = text.validation.unfold(0, n + 1, n)[: record["n_pieces"]]
-    if trained == "unmasked":
-        mask = torch.ones(n, n, dtype=torch.bool)
     means = torch.tensor(record["means"])
-    torch.testing.assert_close(head_means(model, pieces[:, :-1], mask), means, rtol=3e-3, atol=1e-3)
-    assert bits(model, pieces, mask) == pytest.approx(record["bits"], abs=1e-3)
+    torch.testing.assert_close(head_means(model, pieces[:, :-1], causal=causal), means, rtol=3e-3, atol=1e-3)
+    assert bits(model, pieces, causal=causal) == pytest.approx(record["bits"], abs=1e-3)
     with switched_off(model, heads=[(1, 1)], means=means):
-        assert bits(model, pieces, mask) == pytest.approx(record["with_means"][1][1], abs=1e-3)
+        assert bits(model, pieces, causal=causal) == pytest.approx(record["with_means"][1][1], abs=1e-3)
 
 
 def test_no_head_of_the_causal_model_is_useless():

@@ -4,7 +4,6 @@ import pytest
 import torch
 from transformers.models.t5.modeling_t5 import T5Attention as TheirT5Attention
 
-from attention_course import MultiHeadAttention, causal_mask
 from attention_course.t5_bias import T5Attention, t5_bucket
 
 
@@ -41,17 +40,6 @@ def test_the_bias_of_each_pair_is_the_number_of_its_bucket():
                 bucket = t5_bucket(torch.tensor(j - (17 + i)), n_buckets=8, max_distance=16)
                 scores[head, i, j] = query[0, head, i] @ key[0, head, j] / 2 + attention.embedding.weight[bucket, head]
     torch.testing.assert_close(attention(query, key, value, need_weights=True)[1][0], scores.softmax(-1))
-
-
-def test_in_a_layer_later_keys_stay_hidden_and_the_newest_token_needs_no_others():
-    torch.manual_seed(0)
-    layer = MultiHeadAttention(16, 4, attention=T5Attention(4, bidirectional=False))
-    tokens = torch.randn(2, 40, 16)
-    with torch.no_grad():
-        output, weights = layer(tokens, mask=causal_mask(40), need_weights=True)
-        newest, _ = layer(tokens[:, -1:], tokens, tokens)
-    assert weights.triu(1).abs().max() == 0
-    torch.testing.assert_close(newest, output[:, -1:])
 
 
 def test_another_layer_draws_its_own_numbers():

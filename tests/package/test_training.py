@@ -43,11 +43,6 @@ def test_evaluation_runs_without_gradients_in_evaluation_mode_and_can_end_traini
     assert all(record["error"] >= 0.5 for record in history[:-1])
 
 
-def test_a_last_incomplete_stretch_is_recorded():
-    _, history = fit_a_line(steps=25, every=10)
-    assert [record["step"] for record in history] == [0, 10, 20, 25]
-
-
 def test_each_step_is_one_update_in_training_mode():
     model, modes = nn.Linear(1, 1).eval(), []
 

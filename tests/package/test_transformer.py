@@ -1,9 +1,9 @@
 import pytest
 import torch
+from pytorch_layers import as_pytorchs
 from torch import nn
 
 from attention_course import causal_mask, padding_mask
-from attention_course.positions import ShawAttention
 from attention_course.transformer import Block, Decoder, DecoderBlock, Encoder
 
 NORM_ORDERS = pytest.mark.parametrize("norm_first", [True, False], ids=["pre-norm", "post-norm"])
@@ -20,33 +20,6 @@ def scramble(module: nn.Module) -> nn.Module:
         for parameter in module.parameters():
             parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.3)
     return module.eval()
-
-
-def copy_attention(ours, theirs: nn.MultiheadAttention):
-    projections = (ours.query_proj, ours.key_proj, ours.value_proj)
-    with torch.no_grad():
-        theirs.in_proj_weight.copy_(torch.cat([projection.weight for projection in projections]))
-        theirs.in_proj_bias.copy_(torch.cat([projection.bias for projection in projections]))
-    theirs.out_proj.load_state_dict(ours.out_proj.state_dict())
-
-
-def as_pytorchs(block: Block) -> nn.Module:
-    """PyTorch's layer with the block's weights."""
-    d_model, n_heads = block.attention.d_model, block.attention.n_heads
-    settings = {"dropout": 0.0, "activation": "gelu", "batch_first": True, "norm_first": block.norm_first}
-    crosses = isinstance(block, DecoderBlock)
-    kind = nn.TransformerDecoderLayer if crosses else nn.TransformerEncoderLayer
-    layer = kind(d_model, n_heads, 4 * d_model, **settings).eval()
-    copy_attention(block.attention, layer.self_attn)
-    norms = [block.attention_norm, block.feed_forward_norm]
-    if crosses:
-        copy_attention(block.cross_attention, layer.multihead_attn)
-        norms.insert(1, block.cross_attention_norm)
-    for number, norm in enumerate(norms, start=1):
-        getattr(layer, f"norm{number}").load_state_dict(norm.state_dict())
-    layer.linear1.load_state_dict(block.feed_forward[0].state_dict())
-    layer.linear2.load_state_dict(block.feed_forward[2].state_dict())
-    return layer
 
 
 @NORM_ORDERS
@@ -132,10 +105,3 @@ def test_a_block_drops_as_much_as_it_is_told_and_nothing_by_default(block):
     assert (block(16, 4).dropout.p, block(16, 4, dropout=0.3).dropout.p) == (0, 0.3)
     with pytest.raises(ValueError, match=r"dropout must .*got 1.5"):
         block(16, 4, dropout=1.5)
-
-
-@pytest.mark.parametrize("stack", [Encoder, Decoder])
-def test_each_block_gets_its_own_copy_of_a_mechanism(stack):
-    blocks = stack(16, 4, 2, attention=ShawAttention(4, 3)).blocks
-    assert all(isinstance(block.attention.attention, ShawAttention) for block in blocks)
-    assert blocks[0].attention.attention is not blocks[1].attention.attention

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 import torch
-from model_runs import OF_A_BLOCK, runner
+from model_runs import OF_A_BLOCK, assert_same, catch, runner
 
 from attention_course import float16_weights
 from attention_course.encoder_decoder import EncoderDecoder
@@ -26,6 +26,7 @@ DECODER_BLOCK = BLOCK | {
     "afterCross": ("feed_forward_norm", "input"),
 }
 ENCODER_BLOCK = BLOCK | {"middle": ("feed_forward_norm", "input")}
+MEMORY = {"key": ("cross_attention.key_proj", "output"), "value": ("cross_attention.value_proj", "output")}
 
 
 @pytest.fixture(scope="module")
@@ -99,28 +100,11 @@ def changed(model, what: dict) -> ExitStack:
 @torch.no_grad()
 def run_in_python(model, source: list[int], previous: list[int], what: dict, padding: int = 0) -> dict:
     """Every intermediate result, caught on its way through PyTorch's modules; the source with padding at its end."""
-    n, caught = len(source), {stage: [{} for _ in range(N_LAYERS)] for stage in ("encoder", "decoder")}
+    n = len(source)
     with changed(model, what) as stack:
-
-        def catch(module, at, name, which):
-            def keep(_, inputs, output):
-                at[name] = (output if which == "output" else inputs[0])[0]
-
-            stack.callback(module.register_forward_hook(keep).remove)
-
-        for stage, parts in (("encoder", ENCODER_BLOCK), ("decoder", DECODER_BLOCK)):
-            for block, at in zip(getattr(model, stage).blocks, caught[stage], strict=True):
-                for name, (path, which) in parts.items():
-                    catch(block.get_submodule(path), at, name, which)
-
-                def keep(_, inputs, output, at=at):
-                    at["stream"] = output[0][0]
-
-                stack.callback(block.register_forward_hook(keep).remove)
-        asked = [{} for _ in model.decoder.blocks]
-        for block, at in zip(model.decoder.blocks, asked, strict=True):
-            catch(block.cross_attention.key_proj, at, "key", "output")
-            catch(block.cross_attention.value_proj, at, "value", "output")
+        reading = catch(stack, model.encoder.blocks, ENCODER_BLOCK)
+        blocks = catch(stack, model.decoder.blocks, DECODER_BLOCK)
+        asked = catch(stack, model.decoder.blocks, MEMORY)
         padded = torch.tensor([source + [PAD] * padding])
         memory, mask = model.encode(padded)
         tokens = model.positions(model.embedding(torch.tensor([previous])))
@@ -128,12 +112,11 @@ def run_in_python(model, source: list[int], previous: list[int], what: dict, pad
         _, weights = model.decoder(tokens, memory, causal, mask, need_weights=True)
         logits, _ = model.decode(torch.tensor([previous]), memory, mask)
         _, encoder_weights = model.encoder(model.positions(model.embedding(padded)), mask, need_weights=True)
-    blocks = caught["decoder"]
     for block, (own, cross), kept in zip(blocks, weights, asked, strict=True):
         block |= {"weights": own[0], "crossWeights": cross[0, :, :, :n]}
         block["scores"] = compare_heads(block["query"], block["key"])
         block["crossScores"] = compare_heads(block["crossQuery"], kept["key"][:n])
-    reading = [{name: value[:n] for name, value in block.items()} for block in caught["encoder"]]
+    reading = [{name: value[:n] for name, value in block.items()} for block in reading]
     for block, own in zip(reading, encoder_weights, strict=True):
         block |= {"weights": own[0, :, :n, :n], "scores": compare_heads(block["query"], block["key"])}
     return {
@@ -155,27 +138,8 @@ def compare_heads(query, key):
     return query @ key.transpose(-2, -1) / query.size(-1) ** 0.5
 
 
-def assert_same(seen, expected, name="run"):
-    """To 1e-4 of each tensor's largest value; nothing that either has is left out."""
-    if isinstance(expected, dict):
-        assert seen.keys() - {"source", "previous", "changes"} == expected.keys()
-        for key, value in expected.items():
-            assert_same(seen[key], value, f"{name}.{key}")
-    elif isinstance(expected, list):
-        assert len(seen) == len(expected)
-        for index, value in enumerate(expected):
-            assert_same(seen[index], value, f"{name}[{index}]")
-    else:
-        if name.split(".")[-1].lower().endswith(("scores", "weights")):
-            causal = name.startswith("run.blocks") and "cross" not in name
-            n_queries, n_keys = expected.shape[1:]
-            lengths = [[min(i + 1, n_keys) if causal else n_keys for i in range(n_queries)]] * N_HEADS
-            assert [[len(row) for row in rows] for rows in seen] == lengths, name
-            seen = [number for rows in seen for row in rows for number in row]
-            may = torch.ones(n_queries, n_keys).tril() if causal else torch.ones(n_queries, n_keys)
-            expected = expected[:, may.bool()]
-        largest = max(expected.abs().max().item(), 1e-30)
-        np.testing.assert_allclose(seen, expected.flatten(), rtol=0, atol=1e-4 * largest, err_msg=name)
+def is_causal(name: str) -> bool:
+    return name.startswith("run.blocks") and "cross" not in name
 
 
 def test_every_intermediate_is_pytorchs(model, run_in_node):
@@ -184,7 +148,7 @@ def test_every_intermediate_is_pytorchs(model, run_in_node):
     sentences = [(draw(n, n), [model.start_symbol, *draw(m - 1, 100 + m)]) for n, m in lengths]
     cases = [[[source, previous, what]] for source, previous in sentences for what in CHANGES]
     for index, (run, [[source, previous, what]]) in enumerate(zip(run_in_node(model, cases), cases, strict=True)):
-        assert_same(run, run_in_python(model, source, previous, what, padding=3 * (index % 2)))
+        assert_same(run, run_in_python(model, source, previous, what, padding=3 * (index % 2)), is_causal)
 
 
 def test_a_model_without_padding(run_in_node):
@@ -194,7 +158,7 @@ def test_a_model_without_padding(run_in_node):
     float16_weights.unpack(float16_weights.pack(model), model)
     source, previous = [0, 3, 0, 1], [model.start_symbol, 0, 2]
     run = run_in_node(model, [[[source, previous, changes()]]])[0]
-    assert_same(run, run_in_python(model.double().eval(), source, previous, changes()))
+    assert_same(run, run_in_python(model.double().eval(), source, previous, changes()), is_causal)
 
 
 def test_writing_on_from_an_earlier_run_changes_nothing(model, run_in_node):
@@ -215,7 +179,7 @@ def test_writing_on_from_an_earlier_run_changes_nothing(model, run_in_node):
     expected = [run_in_python(model, *asked, what) for what in CHANGES]
     for run, case in zip(run_in_node(model, cases), cases, strict=True):
         assert (run["source"], run["previous"]) == asked
-        assert_same(run, expected[CHANGES.index(case[-1][2])])
+        assert_same(run, expected[CHANGES.index(case[-1][2])], is_causal)
 
 
 @torch.no_grad()

@@ -52,21 +52,15 @@ def test_what_does_not_fit_together_is_named(error, message, inputs):
 
 @pytest.mark.parametrize("dropout", [-3.0, -0.1, 1.0, 2.0, float("nan")])
 def test_dropout_is_a_probability_below_one(dropout):
+    for probability in (0.0, 0, 0.5):
+        validate_dropout(probability)
     with pytest.raises(ValueError, match=r"dropout must lie in \[0, 1\), got "):
         validate_dropout(dropout)
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0, 0.5])
-def test_probabilities_are_let_in(dropout):
-    validate_dropout(dropout)
-
-
 @pytest.mark.parametrize("number", [1, -1, 2.0, 2.5, float("nan"), "3", None])
 def test_a_whole_number_is_whole_and_large_enough(number):
+    for whole in (2, 3, np.int64(2)):
+        validate_whole_number("n_heads", whole, at_least=2)
     with pytest.raises(ValueError, match=f"n_heads must be a whole number, 2 or more, got {number}"):
         validate_whole_number("n_heads", number, at_least=2)
-
-
-@pytest.mark.parametrize("number", [2, 3, np.int64(2)])
-def test_whole_numbers_are_let_in(number):
-    validate_whole_number("n_heads", number, at_least=2)

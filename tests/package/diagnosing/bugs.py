@@ -4,47 +4,34 @@ import math
 
 import torch
 import torch.nn.functional as F
-from cases import Case
+from cases import Cases, FusedHeads, Heads
 from torch import nn
 
+CASES = Cases()
 
-class MaskAfterSoftmax(nn.Module):
+
+@CASES.bug("mask multiplied after the softmax", "rows_do_not_sum_to_1", "huggingface/pytorch-image-models/pull/2236")
+class MaskAfterSoftmax(FusedHeads):
     """forward(x, mask): x (batch, n, dim), mask (batch, n), True where a key may be seen."""
 
-    def __init__(self, dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.scale = (dim // num_heads) ** -0.5
-        self.qkv = nn.Linear(dim, 3 * dim)
-        self.proj = nn.Linear(dim, dim)
-
     def forward(self, x, mask=None):
-        b, n, c = x.shape
-        q, k, v = self.qkv(x).reshape(b, n, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
-        attn = (q * self.scale @ k.transpose(-2, -1)).softmax(dim=-1)
+        q, k, v = self.split(x)
+        attn = (q * self.d_head**-0.5 @ k.transpose(-2, -1)).softmax(dim=-1)
         if mask is not None:
             attn = attn * mask[:, None, None, :].to(attn.dtype)
-        x = (attn @ v).transpose(1, 2).reshape(b, n, c)
-        return self.proj(x), attn
+        return self.join(attn @ v), attn
 
 
-class SoftmaxOverQueries(nn.Module):
+@CASES.bug("softmax over the queries", "softmax_axis", "nerminnuraydogan/vision-transformer/issues/1")
+class SoftmaxOverQueries(FusedHeads):
     """forward(x): x (batch, n, dim)."""
 
-    def __init__(self, dim, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.to_qkv = nn.Linear(dim, 3 * dim, bias=False)
-        self.to_out = nn.Linear(dim, dim)
-
     def forward(self, x):
-        batch, n, dim = x.shape
-        q, k, v = (t.view(batch, n, self.n_heads, -1).transpose(1, 2) for t in self.to_qkv(x).chunk(3, dim=-1))
-        scores = q @ k.mT / math.sqrt(dim // self.n_heads)
-        weights = torch.softmax(scores, dim=-2)
-        return self.to_out((weights @ v).transpose(1, 2).reshape(batch, n, dim))
+        q, k, v = self.split(x)
+        return self.join(torch.softmax(q @ k.mT / math.sqrt(self.d_head), dim=-2) @ v)
 
 
+@CASES.bug("masked_fill without the underscore", "mask_no_effect", "lucidrains/flamingo-pytorch/issues/10")
 def mask_filled_into_nothing(q, k, v, mask=None):
     """q, k, v (batch, heads, n, d), mask broadcast to (batch, heads, n, n), True where a key may be seen."""
     sim = torch.einsum("b h i d, b h j d -> b h i j", q, k) * q.shape[-1] ** -0.5
@@ -54,6 +41,7 @@ def mask_filled_into_nothing(q, k, v, mask=None):
     return torch.einsum("b h i j, b h j d -> b h i d", attn, v)
 
 
+@CASES.bug("causal triangle in the upper left corner", "mask_corner", "pytorch/pytorch/issues/103082")
 def causal_in_the_upper_left(query, key, value):
     """query, key, value (batch, heads, n, d); there may be fewer queries than keys."""
     n_queries, n_keys = query.size(-2), key.size(-2)
@@ -63,30 +51,19 @@ def causal_in_the_upper_left(query, key, value):
     return torch.softmax(scores, dim=-1) @ value
 
 
-class PaddingOnTheQueries(nn.Module):
+@CASES.bug("padding mask broadcast over the keys", "mask_axis", "hyunwoongko/transformer/pull/40")
+class PaddingOnTheQueries(Heads):
     """forward(q, k, v, mask): (batch, n, d_model), mask (batch, n), 1 for a word and 0 for padding."""
 
-    def __init__(self, d_model, n_head):
-        super().__init__()
-        self.n_head = n_head
-        self.w_q = nn.Linear(d_model, d_model)
-        self.w_k = nn.Linear(d_model, d_model)
-        self.w_v = nn.Linear(d_model, d_model)
-        self.w_concat = nn.Linear(d_model, d_model)
-
-    def split(self, tensor):
-        batch_size, length, d_model = tensor.size()
-        return tensor.view(batch_size, length, self.n_head, d_model // self.n_head).transpose(1, 2)
-
     def forward(self, q, k, v, mask=None):
-        q, k, v = self.split(self.w_q(q)), self.split(self.w_k(k)), self.split(self.w_v(v))
+        q, k, v = self.split(q, k, v)
         score = q @ k.transpose(2, 3) / math.sqrt(q.size(-1))
         if mask is not None:
             score = score.masked_fill(mask.unsqueeze(1).unsqueeze(3) == 0, -10000)
-        out = torch.softmax(score, dim=-1) @ v
-        return self.w_concat(out.transpose(1, 2).flatten(2))
+        return self.join(torch.softmax(score, dim=-1) @ v)
 
 
+@CASES.bug("hidden scores filled with -1e-9", "hidden_keys", "Shujun-He/RibonanzaNet/issues/5")
 def filled_with_next_to_nothing(query, key, value, mask=None):
     """query, key, value (..., n, d), mask (..., n, n), 0 where a key is to be hidden."""
     scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
@@ -96,15 +73,14 @@ def filled_with_next_to_nothing(query, key, value, mask=None):
     return torch.matmul(p_attn, value), p_attn
 
 
+@CASES.bug("causal mask off by one", "future", "octo-models/octo/issues/75", causal=True)
 class CausalOneTooFar(nn.Module):
     """forward(x): x (batch, n, dim)."""
 
     def __init__(self, dim, heads, max_len=128):
         super().__init__()
         d = dim // heads
-        self.w_q = nn.Parameter(torch.randn(heads, dim, d) * dim**-0.5)
-        self.w_k = nn.Parameter(torch.randn(heads, dim, d) * dim**-0.5)
-        self.w_v = nn.Parameter(torch.randn(heads, dim, d) * dim**-0.5)
+        self.w_q, self.w_k, self.w_v = (nn.Parameter(torch.randn(heads, dim, d) * dim**-0.5) for _ in range(3))
         self.w_o = nn.Parameter(torch.randn(heads, d, dim) * dim**-0.5)
         self.register_buffer("causal_mask", torch.ones(max_len, max_len).tril(1).bool())
 
@@ -116,139 +92,93 @@ class CausalOneTooFar(nn.Module):
         return torch.einsum("bhij,bhjd,hdc->bic", scores.softmax(-1), v, self.w_o)
 
 
-class NothingToSee(nn.Module):
+@CASES.bug("a sequence that is all padding", "nan_output", "pytorch/pytorch/issues/27968")
+class NothingToSee(Heads):
     """forward(query, key, value, key_padding_mask): (batch, n, dim), the mask (batch, n), True hides."""
 
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.q_proj = nn.Linear(embed_dim, embed_dim)
-        self.k_proj = nn.Linear(embed_dim, embed_dim)
-        self.v_proj = nn.Linear(embed_dim, embed_dim)
-        self.out_proj = nn.Linear(embed_dim, embed_dim)
-
     def forward(self, query, key, value, key_padding_mask=None):
-        bsz, tgt_len, embed_dim = query.shape
-        src_len, head_dim = key.shape[1], embed_dim // self.num_heads
-        q = self.q_proj(query).view(bsz, tgt_len, self.num_heads, head_dim).transpose(1, 2) * head_dim**-0.5
-        k = self.k_proj(key).view(bsz, src_len, self.num_heads, head_dim).transpose(1, 2)
-        v = self.v_proj(value).view(bsz, src_len, self.num_heads, head_dim).transpose(1, 2)
-        scores = torch.bmm(q.flatten(0, 1), k.flatten(0, 1).transpose(1, 2))
-        scores = scores.view(bsz, self.num_heads, tgt_len, src_len)
+        q, k, v = self.split(query, key, value)
+        scores = torch.bmm(q.flatten(0, 1) * self.d_head**-0.5, k.flatten(0, 1).transpose(1, 2))
+        scores = scores.view(*q.shape[:3], k.size(2))
         if key_padding_mask is not None:
             scores = scores.masked_fill(key_padding_mask[:, None, None, :].bool(), float("-inf"))
         weights = F.softmax(scores, dim=-1)
         attended = torch.bmm(weights.flatten(0, 1), v.flatten(0, 1)).view_as(q)
-        return self.out_proj(attended.transpose(1, 2).reshape(bsz, tgt_len, embed_dim)), weights.mean(1)
+        return self.join(attended), weights.mean(1)
 
 
-class NaNPaintedOver(nn.Module):
+@CASES.bug("NaN replaced after the softmax", "nan_gradient", "pytorch/pytorch/issues/41508")
+class NaNPaintedOver(FusedHeads):
     """forward(x, mask): x (batch, n, dim), mask broadcast to (batch, heads, n, n), True where to attend."""
 
-    def __init__(self, dim, heads):
-        super().__init__()
-        self.heads = heads
-        self.to_qkv = nn.Linear(dim, 3 * dim)
-        self.to_out = nn.Linear(dim, dim)
-
     def forward(self, x, mask=None):
-        b, n, dim = x.shape
-        q, k, v = self.to_qkv(x).view(b, n, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
-        scores = q @ k.transpose(-1, -2) / math.sqrt(dim // self.heads)
+        q, k, v = self.split(x)
+        scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_head)
         if mask is not None:
             bias = torch.zeros_like(mask, dtype=scores.dtype).masked_fill(~mask.bool(), float("-inf"))
             scores = scores + bias
-        weights = torch.nan_to_num(scores.softmax(-1))
-        return self.to_out((weights @ v).transpose(1, 2).reshape(b, n, dim))
+        return self.join(torch.nan_to_num(scores.softmax(-1)) @ v)
 
 
-class HeadsByViewAlone(nn.Module):
+@CASES.bug("heads cut by a view", "heads_cut", "reczoo/FuxiCTR/issues/30")
+class HeadsByViewAlone(Heads):
     """forward(query, key, value): (batch, n, dim)."""
-
-    def __init__(self, dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.attention_dim = dim // num_heads
-        self.W_q = nn.Linear(dim, dim, bias=False)
-        self.W_k = nn.Linear(dim, dim, bias=False)
-        self.W_v = nn.Linear(dim, dim, bias=False)
-        self.W_o = nn.Linear(dim, dim, bias=False)
 
     def forward(self, query, key, value):
         batch_size = query.size(0)
-        query = self.W_q(query).view(batch_size * self.num_heads, -1, self.attention_dim)
-        key = self.W_k(key).view(batch_size * self.num_heads, -1, self.attention_dim)
-        value = self.W_v(value).view(batch_size * self.num_heads, -1, self.attention_dim)
-        scores = torch.bmm(query, key.transpose(1, 2)) / self.attention_dim**0.5
+        query = self.q_proj(query).view(batch_size * self.n_heads, -1, self.d_head)
+        key = self.k_proj(key).view(batch_size * self.n_heads, -1, self.d_head)
+        value = self.v_proj(value).view(batch_size * self.n_heads, -1, self.d_head)
+        scores = torch.bmm(query, key.transpose(1, 2)) / self.d_head**0.5
         output = torch.bmm(scores.softmax(dim=-1), value)
-        return self.W_o(output.view(batch_size, -1, self.num_heads * self.attention_dim))
+        return self.o_proj(output.view(batch_size, -1, self.n_heads * self.d_head))
 
 
-class ForgetsTheNewToken(nn.Module):
+@CASES.bug("cached step without its own token", "cache", "harvard-edge/cs249r_book/pull/1953")
+class ForgetsTheNewToken(FusedHeads):
     """forward(x, past) -> (output, present): x (batch, n, dim), causal."""
 
-    def __init__(self, dim, heads):
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(dim, 3 * dim)
-        self.proj = nn.Linear(dim, dim)
-
     def forward(self, x, past=None):
-        b, n, dim = x.shape
-        q, k, v = self.qkv(x).view(b, n, 3, self.heads, dim // self.heads).permute(2, 0, 3, 1, 4)
-        scale = (dim // self.heads) ** -0.5
+        q, k, v = self.split(x)
+        scale = self.d_head**-0.5
         if past is None:
-            future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
+            future = torch.ones(x.size(1), x.size(1), dtype=torch.bool, device=x.device).triu(1)
             scores = (q @ k.mT * scale).masked_fill(future, float("-inf"))
-            out = scores.softmax(-1) @ v
-            present = k, v
-        else:
-            past_k, past_v = past
-            out = (q @ past_k.mT * scale).softmax(-1) @ past_v
-            present = torch.cat([past_k, k], dim=2), torch.cat([past_v, v], dim=2)
-        return self.proj(out.transpose(1, 2).reshape(b, n, dim)), present
+            return self.join(scores.softmax(-1) @ v), (k, v)
+        past_k, past_v = past
+        out = (q @ past_k.mT * scale).softmax(-1) @ past_v
+        return self.join(out), (torch.cat([past_k, k], dim=2), torch.cat([past_v, v], dim=2))
 
 
-class PositionsFromZero(nn.Module):
+@CASES.bug("learned positions start at 0 again", "positions_restart", "ml-explore/mlx-lm/pull/93")
+class PositionsFromZero(FusedHeads):
     """forward(x, layer_past) -> (output, present): x (batch, n, dim), causal, with learned positions."""
 
     def __init__(self, n_embd, n_head, n_positions=128):
-        super().__init__()
-        self.n_head = n_head
+        super().__init__(n_embd, n_head)
         self.wpe = nn.Embedding(n_positions, n_embd)
-        self.c_attn = nn.Linear(n_embd, 3 * n_embd)
-        self.c_proj = nn.Linear(n_embd, n_embd)
 
     def forward(self, x, layer_past=None):
-        b, n, c = x.shape
-        h = x + self.wpe(torch.arange(n, device=x.device))
-        q, k, v = (t.view(b, n, self.n_head, -1).transpose(1, 2) for t in self.c_attn(h).split(c, dim=2))
+        n = x.size(1)
+        q, k, v = self.split(x + self.wpe(torch.arange(n, device=x.device)))
         if layer_past is not None:
             k = torch.cat((layer_past[0], k), dim=-2)
             v = torch.cat((layer_past[1], v), dim=-2)
         total = k.size(-2)
         visible = torch.ones(n, total, dtype=torch.bool, device=x.device).tril(total - n)
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=visible)
-        return self.c_proj(y.transpose(1, 2).reshape(b, n, c)), (k, v)
+        return self.join(F.scaled_dot_product_attention(q, k, v, attn_mask=visible)), (k, v)
 
 
-class DropsOutForever(nn.Module):
+@CASES.bug("dropout_p whatever the mode", "dropout_in_eval", "huggingface/pytorch-image-models/pull/1978")
+class DropsOutForever(FusedHeads):
     """forward(x): x (batch, n, dim)."""
 
-    def __init__(self, dim, num_heads, attn_drop=0.1):
-        super().__init__()
-        self.num_heads = num_heads
-        self.attn_drop = attn_drop
-        self.qkv = nn.Linear(dim, dim * 3)
-        self.proj = nn.Linear(dim, dim)
-
     def forward(self, x):
-        B, N, C = x.shape
-        q, k, v = self.qkv(x).reshape(B, N, 3, self.num_heads, C // self.num_heads).permute(2, 0, 3, 1, 4)
-        x = F.scaled_dot_product_attention(q, k, v, dropout_p=self.attn_drop)
-        return self.proj(x.transpose(1, 2).reshape(B, N, C))
+        q, k, v = self.split(x)
+        return self.join(F.scaled_dot_product_attention(q, k, v, dropout_p=0.1))
 
 
+@CASES.bug("weights computed under no_grad", "no_gradient", "LunaBlack/KGAT-pytorch/issues/15")
 def weights_without_gradient(query, key, value):
     """query, key, value (batch, n, heads, d)."""
     with torch.no_grad():
@@ -257,6 +187,7 @@ def weights_without_gradient(query, key, value):
     return torch.einsum("bhqk,bkhd->bqhd", weights, value)
 
 
+@CASES.bug("-1e9 in float16", "half_precision", "NVIDIA/apex/issues/1052")
 def minus_a_billion(query, key, value, mask=None):
     """query, key, value (n, d), mask (n, n), True where a key may be seen."""
     scores = query @ key.T / math.sqrt(query.shape[-1])
@@ -265,68 +196,44 @@ def minus_a_billion(query, key, value, mask=None):
     return scores.softmax(dim=-1) @ value
 
 
-class LowestOfTheWrongType(nn.Module):
+@CASES.bug("lowest float32 in bfloat16 scores", "autocast", "InternLM/lmdeploy/issues/3152")
+class LowestOfTheWrongType(Heads):
     """forward(hidden_states, attention_mask): (batch, n, dim), the mask (batch, n), 1 where to attend."""
 
-    def __init__(self, hidden_size, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.head_dim = hidden_size // num_heads
-        self.query = nn.Linear(hidden_size, hidden_size)
-        self.key = nn.Linear(hidden_size, hidden_size)
-        self.value = nn.Linear(hidden_size, hidden_size)
-        self.dense = nn.Linear(hidden_size, hidden_size)
-
     def forward(self, hidden_states, attention_mask=None):
-        shape = (*hidden_states.shape[:-1], self.num_heads, self.head_dim)
-        query_layer = self.query(hidden_states).view(shape).transpose(1, 2)
-        key_layer = self.key(hidden_states).view(shape).transpose(1, 2)
-        value_layer = self.value(hidden_states).view(shape).transpose(1, 2)
-        attention_scores = query_layer @ key_layer.transpose(-1, -2) / math.sqrt(self.head_dim)
+        query_layer, key_layer, value_layer = self.split(hidden_states)
+        attention_scores = query_layer @ key_layer.transpose(-1, -2) / math.sqrt(self.d_head)
         if attention_mask is not None:
             hidden = ~attention_mask[:, None, None, :].bool()
             attention_scores = attention_scores.masked_fill(hidden, torch.finfo(hidden_states.dtype).min)
-        context = attention_scores.softmax(dim=-1) @ value_layer
-        return self.dense(context.transpose(1, 2).flatten(2))
+        return self.join(attention_scores.softmax(dim=-1) @ value_layer)
 
 
-class TurnsTheMaskInPlace(nn.Module):
+@CASES.bug("mask turned into a bias in place", "writes_arguments", "Shujun-He/RibonanzaNet/issues/7")
+class TurnsTheMaskInPlace(Heads):
     """forward(x, mask): x (batch, n, dim), mask (batch, n) of floats, 1 where to attend and 0 for padding."""
 
-    def __init__(self, dim, heads):
-        super().__init__()
-        self.heads = heads
-        self.q, self.k, self.v, self.o = (nn.Linear(dim, dim) for _ in range(4))
-
     def forward(self, x, mask=None):
-        b, n, dim = x.shape
-        q, k, v = (f(x).view(b, n, self.heads, -1).transpose(1, 2) for f in (self.q, self.k, self.v))
-        scores = q @ k.transpose(2, 3) / (dim // self.heads) ** 0.5
+        q, k, v = self.split(x)
+        scores = q @ k.transpose(2, 3) / self.d_head**0.5
         if mask is not None:
             mask = mask.sub_(1).mul_(10000)
             scores = scores + mask[:, None, None, :].to(scores.dtype)
-        return self.o((scores.softmax(-1) @ v).transpose(1, 2).reshape(b, n, dim))
+        return self.join(scores.softmax(-1) @ v)
 
 
-class OneLongSequence(nn.Module):
+@CASES.bug("batch laid end to end", "batch_mixes", "leffff/graphormer-pyg/issues/14")
+class OneLongSequence(Heads):
     """forward(x): x (batch, n, dim)."""
 
-    def __init__(self, dim, heads):
-        super().__init__()
-        self.heads = heads
-        self.q = nn.Linear(dim, dim)
-        self.k = nn.Linear(dim, dim)
-        self.v = nn.Linear(dim, dim)
-        self.out = nn.Linear(dim, dim)
-
     def forward(self, x):
-        nodes = x.flatten(0, -2)
-        q, k, v = (f(nodes) for f in (self.q, self.k, self.v))
-        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(0, 1) for t in (q, k, v))
-        a = torch.softmax(q @ k.transpose(1, 2) / q.size(-1) ** 0.5, dim=-1)
-        return self.out((a @ v).transpose(0, 1).flatten(1)).view_as(x)
+        q, k, v = self.split(x.flatten(0, -2)[None])
+        return self.join((q @ k.transpose(2, 3) / self.d_head**0.5).softmax(-1) @ v).view_as(x)
 
 
+@CASES.bug(
+    "mask fills what it should keep", "mask_inverted", "lucidrains/halonet-pytorch/issues/4", mask_means="attend"
+)
 class HidesWhatItShouldShow(nn.Module):
     """forward(x, mask): x (batch, n, dim), mask (batch, n), True where to attend."""
 
@@ -349,141 +256,11 @@ class HidesWhatItShouldShow(nn.Module):
         return self.to_out(out.transpose(1, 2).flatten(2))
 
 
-class ScaledByTheWholeWidth(nn.Module):
+@CASES.bug("scaled by the width of all heads", "scale", "lucidrains/vit-pytorch/issues/65", scale="1/sqrt(d)")
+class ScaledByTheWholeWidth(FusedHeads):
     """forward(x): x (batch, n, dim)."""
 
-    def __init__(self, dim, heads):
-        super().__init__()
-        self.heads = heads
-        self.scale = dim**-0.5
-        self.to_qkv = nn.Linear(dim, dim * 3, bias=False)
-        self.to_out = nn.Linear(dim, dim)
-
     def forward(self, x):
-        qkv = self.to_qkv(x).chunk(3, dim=-1)
-        q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in qkv)
-        dots = torch.einsum("bhid,bhjd->bhij", q, k) * self.scale
-        out = torch.einsum("bhij,bhjd->bhid", dots.softmax(dim=-1), v)
-        return self.to_out(out.transpose(1, 2).flatten(2))
-
-
-CASES = [
-    Case(
-        "mask multiplied after the softmax",
-        lambda: MaskAfterSoftmax(32, 4),
-        "rows_do_not_sum_to_1",
-        "https://github.com/huggingface/pytorch-image-models/pull/2236",
-    ),
-    Case(
-        "softmax over the queries",
-        lambda: SoftmaxOverQueries(32, 4),
-        "softmax_axis",
-        "https://github.com/nerminnuraydogan/vision-transformer/issues/1",
-    ),
-    Case(
-        "masked_fill without the underscore",
-        lambda: mask_filled_into_nothing,
-        "mask_no_effect",
-        "https://github.com/lucidrains/flamingo-pytorch/issues/10",
-    ),
-    Case(
-        "causal triangle in the upper left corner",
-        lambda: causal_in_the_upper_left,
-        "mask_corner",
-        "https://github.com/pytorch/pytorch/issues/103082",
-    ),
-    Case(
-        "padding mask broadcast over the keys",
-        lambda: PaddingOnTheQueries(32, 4),
-        "mask_axis",
-        "https://github.com/hyunwoongko/transformer/pull/40",
-    ),
-    Case(
-        "hidden scores filled with -1e-9",
-        lambda: filled_with_next_to_nothing,
-        "hidden_keys",
-        "https://github.com/Shujun-He/RibonanzaNet/issues/5",
-    ),
-    Case(
-        "causal mask off by one",
-        lambda: CausalOneTooFar(32, 4),
-        "future",
-        "https://github.com/octo-models/octo/issues/75",
-        told={"causal": True},
-    ),
-    Case(
-        "a sequence that is all padding",
-        lambda: NothingToSee(32, 4),
-        "nan_output",
-        "https://github.com/pytorch/pytorch/issues/27968",
-    ),
-    Case(
-        "NaN replaced after the softmax",
-        lambda: NaNPaintedOver(32, 4),
-        "nan_gradient",
-        "https://github.com/pytorch/pytorch/issues/41508",
-    ),
-    Case(
-        "heads cut by a view",
-        lambda: HeadsByViewAlone(32, 4),
-        "heads_cut",
-        "https://github.com/reczoo/FuxiCTR/issues/30",
-    ),
-    Case(
-        "cached step without its own token",
-        lambda: ForgetsTheNewToken(32, 4),
-        "cache",
-        "https://github.com/harvard-edge/cs249r_book/pull/1953",
-    ),
-    Case(
-        "learned positions start at 0 again",
-        lambda: PositionsFromZero(32, 4),
-        "positions_restart",
-        "https://github.com/ml-explore/mlx-lm/pull/93",
-    ),
-    Case(
-        "dropout_p whatever the mode",
-        lambda: DropsOutForever(32, 4),
-        "dropout_in_eval",
-        "https://github.com/huggingface/pytorch-image-models/pull/1978",
-    ),
-    Case(
-        "weights computed under no_grad",
-        lambda: weights_without_gradient,
-        "no_gradient",
-        "https://github.com/LunaBlack/KGAT-pytorch/issues/15",
-    ),
-    Case("-1e9 in float16", lambda: minus_a_billion, "half_precision", "https://github.com/NVIDIA/apex/issues/1052"),
-    Case(
-        "lowest float32 in bfloat16 scores",
-        lambda: LowestOfTheWrongType(32, 4),
-        "autocast",
-        "https://github.com/InternLM/lmdeploy/issues/3152",
-    ),
-    Case(
-        "mask turned into a bias in place",
-        lambda: TurnsTheMaskInPlace(32, 4),
-        "writes_arguments",
-        "https://github.com/Shujun-He/RibonanzaNet/issues/7",
-    ),
-    Case(
-        "batch laid end to end",
-        lambda: OneLongSequence(32, 4),
-        "batch_mixes",
-        "https://github.com/leffff/graphormer-pyg/issues/14",
-    ),
-    Case(
-        "mask fills what it should keep",
-        lambda: HidesWhatItShouldShow(32, 4),
-        "mask_inverted",
-        "https://github.com/lucidrains/halonet-pytorch/issues/4",
-        told={"mask_means": "attend"},
-    ),
-    Case(
-        "scaled by the width of all heads",
-        lambda: ScaledByTheWholeWidth(32, 4),
-        "scale",
-        "https://github.com/lucidrains/vit-pytorch/issues/65",
-        told={"scale": "1/sqrt(d)"},
-    ),
-]
+        q, k, v = self.split(x)
+        dots = torch.einsum("bhid,bhjd->bhij", q, k) * x.size(-1) ** -0.5
+        return self.join(torch.einsum("bhij,bhjd->bhid", dots.softmax(dim=-1), v))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
+from cases import FusedHeads, Heads
 from torch import Tensor, nn
 
 import attention_course
@@ -307,48 +308,34 @@ class RawParameters(nn.Module):
         return torch.einsum("bhnd,hdm->bnm", heads, self.W_O), pattern
 
 
-class PaddingOnly(nn.Module):
+class PaddingOnly(Heads):
     """`mask` (batch, n): 1 at words, 0 at padding, as tokenizers give it."""
 
-    def __init__(self, d_model=32, n_heads=4):
-        super().__init__()
-        self.n_heads = n_heads
-        self.query, self.key, self.value = (nn.Linear(d_model, d_model) for _ in range(3))
-
-    def split(self, tokens):
-        return tokens.unflatten(-1, (self.n_heads, -1)).permute(0, 2, 1, 3)
-
     def forward(self, hidden_states, attention_mask=None):
-        q, k, v = (self.split(p(hidden_states)) for p in (self.query, self.key, self.value))
+        q, k, v = self.split(hidden_states)
         scores = q @ k.mT / q.size(-1) ** 0.5
         if attention_mask is not None:
             padding = attention_mask[:, None, None, :] == 0
             scores = scores.masked_fill(padding, torch.finfo(scores.dtype).min)
         weights = scores.softmax(-1)
-        return (weights.to(v.dtype) @ v).permute(0, 2, 1, 3).flatten(2), weights
+        return self.join(weights.to(v.dtype) @ v), weights
 
 
-class TwoMasks(nn.Module):
+class TwoMasks(FusedHeads):
     """PyTorch's two masks, both true where a key is hidden; weights averaged over the heads."""
 
-    def __init__(self, embed_dim=32, num_heads=4):
-        super().__init__()
-        self.num_heads = num_heads
-        self.in_proj, self.out_proj = nn.Linear(embed_dim, 3 * embed_dim), nn.Linear(embed_dim, embed_dim)
-
     def forward(self, x, attn_mask=None, key_padding_mask=None):
-        B, N, D = x.shape
-        q, k, v = self.in_proj(x).view(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
-        hidden = torch.zeros(B, 1, N, N, dtype=torch.bool, device=x.device)
+        batch, n, _ = x.shape
+        q, k, v = self.split(x)
+        hidden = torch.zeros(batch, 1, n, n, dtype=torch.bool, device=x.device)
         if attn_mask is not None:
             hidden = hidden | attn_mask
         if key_padding_mask is not None:
             hidden = hidden | key_padding_mask[:, None, None]
-        scores = q @ k.transpose(-2, -1) / math.sqrt(D // self.num_heads)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
         weights = scores.masked_fill(hidden, torch.finfo(scores.dtype).min).softmax(-1)
         weights = weights.masked_fill(hidden, 0.0)
-        output = (weights.to(v.dtype) @ v).transpose(1, 2).reshape(B, N, D)
-        return self.out_proj(output), weights.mean(1)
+        return self.join(weights.to(v.dtype) @ v), weights.mean(1)
 
 
 class MultiQuery(nn.Module):
@@ -365,24 +352,6 @@ class MultiQuery(nn.Module):
         k, v = self.to_kv(x).chunk(2, dim=-1)
         weights = (torch.einsum("bihd,bjd->bhij", q, k) / q.size(-1) ** 0.5).softmax(-1)
         return self.to_out(torch.einsum("bhij,bjd->bihd", weights.to(v.dtype), v).flatten(2))
-
-
-class Heads(nn.Module):
-    """What the following modules share: projections, and splitting into heads and joining them."""
-
-    def __init__(self, d_model=32, n_heads=4):
-        super().__init__()
-        self.n_heads, self.d_head = n_heads, d_model // n_heads
-        self.q_proj, self.k_proj, self.v_proj, self.o_proj = (nn.Linear(d_model, d_model) for _ in range(4))
-
-    def split(self, x):
-        return (
-            projection(x).view(*x.shape[:2], self.n_heads, self.d_head).transpose(1, 2)
-            for projection in (self.q_proj, self.k_proj, self.v_proj)
-        )
-
-    def join(self, heads):
-        return self.o_proj(heads.transpose(1, 2).flatten(2))
 
 
 def angles(n, d_head, device):
@@ -562,7 +531,7 @@ class RemembersIfAsked(Remembers):
 class Annotated(nn.Module):
     """As in The Annotated Transformer; `mask` (batch, 1 or n, n), 0 where hidden."""
 
-    def __init__(self, h=4, d_model=32, dropout=0.1):
+    def __init__(self, d_model=32, h=4, dropout=0.1):
         super().__init__()
         self.d_k, self.h, self.attn = d_model // h, h, None
         self.linears = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
@@ -786,22 +755,15 @@ def values_first(value, key, query, mask=None):
     return fills_where_true(query, key, value, mask)
 
 
-class ValuesFirst(nn.Module):
+class ValuesFirst(Heads):
     """In the order of a tutorial that is often copied; the mask must be given."""
 
-    def __init__(self, embed_size=32, heads=4):
-        super().__init__()
-        self.heads = heads
-        self.queries, self.keys, self.values, self.fc_out = (nn.Linear(embed_size, embed_size) for _ in range(4))
-
     def forward(self, values, keys, query, mask):
-        values = self.values(values).unflatten(-1, (self.heads, -1))
-        keys = self.keys(keys).unflatten(-1, (self.heads, -1))
-        queries = self.queries(query).unflatten(-1, (self.heads, -1))
-        energy = torch.einsum("nqhd,nkhd->nhqk", queries, keys) / queries.size(-1) ** 0.5
+        queries, keys, values = self.split(query, keys, values)
+        energy = torch.einsum("nhqd,nhkd->nhqk", queries, keys) / self.d_head**0.5
         if mask is not None:
             energy = energy.masked_fill(mask == 0, torch.finfo(energy.dtype).min)
-        return self.fc_out(torch.einsum("nhqk,nkhd->nqhd", energy.softmax(-1), values).flatten(2))
+        return self.join(torch.einsum("nhqk,nhkd->nhqd", energy.softmax(-1), values))
 
 
 def smallest_in_float32(q, k, v, mask=None):
@@ -836,27 +798,18 @@ def one_length(queries, keys, values, valid_len=None):
     return scores.softmax(-1) @ values
 
 
-class ByLengths(nn.Module):
+class ByLengths(Heads):
     """As in d2l.ai: `valid_lens` (batch,) or (batch, n_queries), and must be given."""
 
-    def __init__(self, num_hiddens=32, num_heads=4):
-        super().__init__()
-        self.num_heads = num_heads
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(num_hiddens, num_hiddens) for _ in range(4))
-
-    def split(self, x):
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2).flatten(0, 1)
-
     def forward(self, queries, keys, values, valid_lens):
-        q, k, v = self.split(self.W_q(queries)), self.split(self.W_k(keys)), self.split(self.W_v(values))
+        q, k, v = (part.flatten(0, 1) for part in self.split(queries, keys, values))
         scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
         if valid_lens is not None:
-            valid_lens = valid_lens.repeat_interleave(self.num_heads, 0)
+            valid_lens = valid_lens.repeat_interleave(self.n_heads, 0)
             lens = valid_lens.repeat_interleave(q.size(1)) if valid_lens.dim() == 1 else valid_lens.reshape(-1)
             hidden = torch.arange(k.size(1)) >= lens[:, None]
             scores = scores.masked_fill(hidden.view(scores.shape), torch.finfo(scores.dtype).min)
-        blend = torch.bmm(scores.softmax(-1), v).unflatten(0, (-1, self.num_heads))
-        return self.W_o(blend.transpose(1, 2).flatten(2))
+        return self.join(torch.bmm(scores.softmax(-1), v).unflatten(0, (-1, self.n_heads)))
 
 
 class MasksQueries(Cross):

@@ -14,8 +14,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 import unseen
+from cases import FusedHeads, Heads
 from choosing import first_of_each, weekly
-from right import FURTHER, ONCE_WRONG, RIGHT, Heads, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
+from right import FURTHER, ONCE_WRONG, RIGHT, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
 from torch import nn
 
 from attention_course.diagnose import _load, diagnose, main
@@ -32,9 +33,8 @@ UNNAMED = {  # what no input decides: two conventions, one head for four, a scal
 }
 MISTAKES = [
     (exercise, misconception)
-    for chapter, name in (("scaled_dot_product", "attention"), ("multi_head", "attention"))
-    for exercise in chapter_exercises(chapter).values()
-    if exercise.id == f"{chapter}.{name}"
+    for chapter in ("scaled_dot_product", "multi_head")
+    for exercise in [chapter_exercises(chapter)[f"{chapter}.attention"]]
     for misconception in exercise.misconceptions
 ]
 CHAPTERS = Path(__file__).parents[3] / "chapters"
@@ -71,23 +71,20 @@ class Config:
 """
 
 
-class Layer(nn.Module):
+class Layer(FusedHeads):
     """A right layer of four heads whose parts can be made wrong."""
 
     def __init__(self, d_model=32, n_heads=4, *, fill=None, hides=False):
-        super().__init__()
-        self.n_heads, self.fill, self.hides = n_heads, fill, hides
-        self.qkv, self.out = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
+        super().__init__(d_model, n_heads)
+        self.fill, self.hides = fill, hides
 
     def forward(self, x, mask=None):
-        query, key, value = (
-            part.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)
-        )
+        query, key, value = self.split(x)
         scores = query @ key.mT / query.size(-1) ** 0.5
         if mask is not None:
             fill = torch.finfo(scores.dtype).min if self.fill is None else self.fill
             scores = scores.masked_fill(mask if self.hides else ~mask, fill)
-        return self.out((scores.softmax(-1) @ value).transpose(1, 2).flatten(2))
+        return self.join(scores.softmax(-1) @ value)
 
 
 def plain(query, key, value):
@@ -297,14 +294,13 @@ def test_the_future_matters_to_what_is_told_to_be_causal():
     assert [(finding.name, finding.note) for finding in diagnose(causal)] == [("mask_corner", True)]
 
 
-class Sink(Layer):
+class Sink(FusedHeads):
     """One more score, of nothing: rows sum to less than 1, and are meant to."""
 
     def forward(self, x):
-        query, key, value = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        query, key, value = self.split(x)
         scores = F.pad(query @ key.mT / 8**0.5, (0, 1))
-        weights = scores.softmax(-1)[..., :-1]
-        return self.out((weights @ value).transpose(1, 2).flatten(2))
+        return self.join(scores.softmax(-1)[..., :-1] @ value)
 
 
 class Convolved(Layer):
@@ -361,7 +357,7 @@ def test_a_convolution_before_the_heads_is_no_wrong_cut():
     assert [finding.name for finding in diagnose(Convolved()).wrong if finding.name == "heads_cut"] == []
 
 
-class CutByView(Layer):
+class CutByView(FusedHeads):
     """Of queries, keys and values some are cut by a view, and all are joined right."""
 
     def __init__(self, which):
@@ -369,13 +365,13 @@ class CutByView(Layer):
         self.which = which
 
     def forward(self, x):
-        parts = [part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)]
+        parts = list(self.split(x))
         for place in self.which:
             parts[place] = parts[place].transpose(1, 2).reshape(len(x), 4, x.size(1), -1)
         query, key, value = parts
         may_attend = torch.ones(2 * x.shape[1:2], dtype=torch.bool).tril()
         weights = (query @ key.mT / 8**0.5).masked_fill(~may_attend, -torch.inf).softmax(-1)
-        return self.out((weights @ value).transpose(1, 2).flatten(2))
+        return self.join(weights @ value)
 
 
 @pytest.mark.parametrize(
@@ -387,15 +383,15 @@ def test_a_wrong_cut_is_found_and_told_from_a_wrong_join(which, told):
     assert first.sentence.startswith(f"heads of the {told} are cut")
 
 
-class HidesRows(Layer):
+class HidesRows(FusedHeads):
     """True hides, along the wrong axis, and for good."""
 
     def forward(self, x, mask=None):
-        query, key, value = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        query, key, value = self.split(x)
         scores = query @ key.mT / 8**0.5
         if mask is not None:
             scores = scores.masked_fill(mask[:, None, :, None], -torch.inf)
-        return self.out((scores.softmax(-1) @ value).transpose(1, 2).flatten(2))
+        return self.join(scores.softmax(-1) @ value)
 
 
 @pytest.mark.parametrize("meant", [None, "hide"])
@@ -447,9 +443,9 @@ def test_what_is_diagnosed_stays_as_it_was():
     layer = Layer(fill=-1.0).train()
     before = {name: tensor.clone() for name, tensor in layer.state_dict().items()}
     diagnose(layer)
-    assert layer.training and layer.qkv.weight.dtype == torch.float32 and layer.qkv.weight.grad is None
+    assert layer.training and layer.qkv_proj.weight.dtype == torch.float32 and layer.qkv_proj.weight.grad is None
     assert all(torch.equal(tensor, before[name]) for name, tensor in layer.state_dict().items())
-    assert not layer.qkv._forward_hooks
+    assert not layer.qkv_proj._forward_hooks
 
 
 def test_a_class_is_made_by_the_names_of_its_arguments():

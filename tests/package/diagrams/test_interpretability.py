@@ -1,10 +1,9 @@
 """The pictures of methods show the scores they are given."""
 
 import numpy as np
-import pytest
 from reading import drawn, strengths, texts
 
-from attention_course import diagrams, recorded
+from attention_course import diagrams
 
 
 def test_each_row_is_a_methods_scores_in_shares_of_its_largest():
@@ -32,11 +31,3 @@ def test_shares_are_drawn_by_their_median_and_written_with_the_extremes():
     assert texts(picture).count("70%") == 2  # the median, and a range that is one number
     assert "rollout 90% (50–100%), flow 25%." in picture.alt
     assert "flow has scores near 0 only." in picture.alt
-
-
-@pytest.mark.parametrize("coins", ["same", "different"])
-def test_the_recorded_examples_are_drawn_as_recorded(coins):
-    example = recorded.load("interpretability")["examples"][coins]
-    cells = drawn(diagrams.methods(example["scores"], example["words"], example["gold"]))["scores"]
-    for row, score in zip(cells, example["scores"].values(), strict=True):
-        assert np.allclose(row, np.array(score) / max(score), atol=1e-3)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from reading import drawn, parse
+from reading import close, drawn, parse
 
 from attention_course import diagrams
 
@@ -12,19 +12,15 @@ QUERY, KEY, VALUE = (torch.randn(n, 2, generator=GENERATOR) for n in (2, 3, 3))
 NAMES = {"query_name": "you", "key_names": "abc", "features": "xy", "contents": "uv"}
 
 
-def same(table, expected):
-    return torch.allclose(torch.tensor(table).squeeze(), expected.double().squeeze(), atol=1e-3)
-
-
 def test_one_lookup_is_drawn_as_pytorch_computes_it():
     picture = diagrams.scaled_dot_product(QUERY[0], KEY, VALUE, **NAMES)
     tables = drawn(picture)
     products = torch.tensor([torch.dot(QUERY[0], key) for key in KEY])
-    assert same(tables["scores"], products)
-    assert same(tables["divided"], products / 2**0.5)
-    assert same(tables["weights"], (products / 2**0.5).softmax(0))
-    assert same(tables["output"], F.scaled_dot_product_attention(QUERY[:1], KEY, VALUE))
-    assert all(same(tables[name], given) for name, given in (("query", QUERY[0]), ("keys", KEY), ("values", VALUE)))
+    assert close(tables["scores"], products)
+    assert close(tables["divided"], products / 2**0.5)
+    assert close(tables["weights"], (products / 2**0.5).softmax(0))
+    assert close(tables["output"], F.scaled_dot_product_attention(QUERY[:1], KEY, VALUE))
+    assert all(close(tables[name], given) for name, given in (("query", QUERY[0]), ("keys", KEY), ("values", VALUE)))
 
 
 def test_the_lines_are_as_thick_as_the_weights():
@@ -54,15 +50,15 @@ def test_the_words_tell_no_more_than_the_step_shows():
 def test_the_matrices_are_those_of_both_lookups():
     tables = drawn(diagrams.attention_matrices(QUERY, KEY, VALUE, query_names="ab", key_names="cde"))
     scores = QUERY @ KEY.T / 2**0.5
-    assert same(tables["scores"], scores) and same(tables["weights"], scores.softmax(1))
-    assert same(tables["Q"], QUERY) and same(tables["V"], VALUE) and same(tables["K transposed"], KEY.T)
-    assert same(tables["output"], F.scaled_dot_product_attention(QUERY, KEY, VALUE))
+    assert close(tables["scores"], scores) and close(tables["weights"], scores.softmax(1))
+    assert close(tables["Q"], QUERY) and close(tables["V"], VALUE) and close(tables["K transposed"], KEY.T)
+    assert close(tables["output"], F.scaled_dot_product_attention(QUERY, KEY, VALUE))
 
 
 def test_one_softmax_runs_over_the_keys_and_one_over_the_queries():
     tables = drawn(diagrams.softmax_directions(QUERY @ KEY.T, query_names="ab", key_names="cde"))
     assert tables["over the keys"].sum(1) == pytest.approx(1, abs=1e-3)
     assert tables["over the queries"].sum(0) == pytest.approx(1, abs=1e-3)
-    assert same(tables["over the keys"], (QUERY @ KEY.T).softmax(1))
-    assert same(tables["over the queries"], (QUERY @ KEY.T).softmax(0))
-    assert same(tables["row sums, over the queries"], (QUERY @ KEY.T).softmax(0).sum(1))
+    assert close(tables["over the keys"], (QUERY @ KEY.T).softmax(1))
+    assert close(tables["over the queries"], (QUERY @ KEY.T).softmax(0))
+    assert close(tables["row sums, over the queries"], (QUERY @ KEY.T).softmax(0).sum(1))

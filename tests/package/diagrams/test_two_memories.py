@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from reading import drawn, texts
+from reading import close, drawn, texts
 
 from attention_course import diagrams
 
@@ -10,10 +10,6 @@ from attention_course import diagrams
 @pytest.fixture(scope="module")
 def run():
     return torch.randn(3, 8, 3, generator=torch.Generator().manual_seed(0)).unbind()
-
-
-def close(table, tensor):
-    return torch.allclose(torch.tensor(table, dtype=torch.float32), tensor, rtol=1e-3, atol=1e-6)
 
 
 def test_the_large_memory_holds_the_inputs_and_the_rows_that_are_done(run):

@@ -7,7 +7,6 @@ from seeding import random
 from attention_course import scaled_dot_product_attention
 from attention_course.efficient import chunked
 from attention_course.efficient.chunked import chunked_attention
-from attention_course.measure import peak_memory
 
 
 @pytest.mark.parametrize(("n_heads", "n_keys", "rows"), [(1, 2048, 10), (4, 512, 10), (4, 10, 512), (4, 30_000, 1)])
@@ -26,20 +25,6 @@ def test_a_chunk_has_the_weights_that_there_is_room_for(n_heads, n_keys, rows, m
     torch.testing.assert_close(output, scaled_dot_product_attention(query, key, value)[0])
 
 
-@torch.no_grad()
-def test_four_times_the_keys_take_no_more_memory_for_weights():
-    short, long = (
-        peak_memory(lambda n=n: chunked_attention(*random(3, 1, 8, n, 4))) - 4 * 3 * 8 * n * 4 for n in (1024, 4096)
-    )
-    assert long < 1.3 * short
-
-
-def test_a_mask_for_other_queries_is_named_before_it_is_cut():
-    query, key, value = random(3, 1, 2, 6, 4)
-    with pytest.raises(ValueError, match=r"^mask must broadcast.*got \(4, 6\)"):
-        chunked_attention(query, key, value, torch.ones(4, 6, dtype=torch.bool), chunk_size=2)
-
-
 @pytest.mark.parametrize(("n_queries", "n_keys"), [(0, 3), (3, 0), (0, 0)])
 def test_empty_sequences_give_empty_results_and_zeros(n_queries, n_keys):
     tokens = [random(2, 3, n, 4) for n in (n_queries, n_keys, n_keys)]
@@ -53,7 +38,7 @@ def test_empty_sequences_give_empty_results_and_zeros(n_queries, n_keys):
     [
         ("chunk_size must be 1 or more, got 0", {"chunk_size": 0}),
         ("mask must broadcast", {"mask": torch.ones(3, 4).bool()}),
-        ("mask must broadcast", {"mask": torch.ones(7, 5).bool(), "chunk_size": 2}),
+        (r"mask must broadcast.*got \(4, 5\)", {"mask": torch.ones(4, 5).bool(), "chunk_size": 2}),
         ("dropout must lie", {"dropout": -3}),
     ],
 )

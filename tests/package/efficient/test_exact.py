@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from derivatives import assert_same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeding import seeded
 
-from attention_course import causal_mask, padding_mask, scaled_dot_product_attention
+from attention_course import padding_mask, scaled_dot_product_attention
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.efficient.flash import flash_attention
@@ -23,15 +24,6 @@ def inputs(n_tokens, seed=0, n_keys=None):
     return query, key, value
 
 
-def assert_equal(output, expected, tokens):
-    """Forward and backward."""
-    torch.testing.assert_close(output, expected)
-    probe = torch.randn(output.shape, generator=seeded(9), dtype=output.dtype)
-    ours, theirs = (torch.autograd.grad((out * probe).sum(), tokens) for out in (output, expected))
-    for mine, its in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(mine, its)
-
-
 lengths = st.integers(1, 200)
 
 
@@ -43,18 +35,15 @@ def test_a_window_equals_dense_attention_under_its_band(n_tokens, window, n_glob
     attention, tokens = LongformerAttention(window, n_global=n_global, causal=causal), inputs(n_tokens)
     mask = padding_mask(torch.tensor([n_tokens, (n_tokens + 1) // 2])) if pad else None
     seen = attention.dense_mask(n_tokens) if mask is None else attention.dense_mask(n_tokens) & mask
-    assert_equal(attention(*tokens, mask)[0], scaled_dot_product_attention(*tokens, seen)[0], tokens)
+    assert_same(attention(*tokens, mask)[0], scaled_dot_product_attention(*tokens, seen)[0], tokens)
 
 
 def test_the_band_is_what_it_says():
-    seen = LongformerAttention(2, n_global=1).dense_mask(7)
+    full, causal = (LongformerAttention(2, n_global=1, causal=causal).dense_mask(7) for causal in (False, True))
     for query in range(7):
         for key in range(7):
-            assert seen[query, key] == (abs(query - key) <= 2 or query == 0 or key == 0)
-    causal = LongformerAttention(2, n_global=1, causal=True).dense_mask(7)
-    assert torch.equal(
-        causal, seen.tril() & ((torch.arange(7)[:, None] - torch.arange(7) <= 2) | (torch.arange(7) == 0))
-    )
+            assert full[query, key] == (abs(query - key) <= 2 or query == 0 or key == 0)
+            assert causal[query, key] == (0 <= query - key <= 2 or key == 0)
 
 
 @settings(max_examples=30, deadline=None)
@@ -65,14 +54,7 @@ def test_blocks_equal_dense_attention_under_their_layout(n_tokens, block_size, c
     layout[0, 0] = True  # at least something is seen
     attention, tokens = BlockSparseAttention(layout, block_size, causal=causal), inputs(n_tokens)
     expected, _ = scaled_dot_product_attention(*tokens, attention.dense_mask(n_tokens))
-    assert_equal(attention(*tokens)[0], expected, tokens)
-
-
-def test_blocks_with_padding():
-    tokens, mask = inputs(70), padding_mask(torch.tensor([70, 33]))
-    attention = BlockSparseAttention(bigbird_layout(9, generator=seeded()), 8)
-    expected, _ = scaled_dot_product_attention(*tokens, attention.dense_mask(70) & mask)
-    assert_equal(attention(*tokens, mask)[0], expected, tokens)
+    assert_same(attention(*tokens)[0], expected, tokens)
 
 
 def test_the_layout_is_saved_and_loaded():
@@ -119,7 +101,7 @@ def test_chunks_equal_dense_attention(n_queries, n_keys, chunk, masked, seed):
     tokens = inputs(n_queries, seed, n_keys)
     mask = torch.rand(2, 1, n_queries, n_keys, generator=seeded(seed)) < 0.5 if masked else None
     expected, weights = scaled_dot_product_attention(*tokens, mask)
-    assert_equal(chunked_attention(*tokens, mask, chunk_size=chunk)[0], expected, tokens)
+    assert_same(chunked_attention(*tokens, mask, chunk_size=chunk)[0], expected, tokens)
     torch.testing.assert_close(chunked_attention(*tokens, mask, chunk_size=chunk, need_weights=True)[1], weights)
 
 
@@ -129,22 +111,7 @@ def test_flash_equals_dense_attention(n_queries, n_keys, masked, seed):
     tokens = inputs(n_queries, seed, n_keys)
     mask = torch.rand(2, 1, n_queries, n_keys, generator=seeded(seed)) < 0.01 if masked else None  # some rows empty
     expected, _ = scaled_dot_product_attention(*tokens, mask)
-    assert_equal(flash_attention(*tokens, mask)[0], expected, tokens)
-
-
-@pytest.mark.parametrize("n_tokens", [1, 255, 256, 257, 600])
-def test_causal_flash_equals_dense_attention(n_tokens):
-    tokens, mask = inputs(n_tokens), padding_mask(torch.tensor([n_tokens, 1 + n_tokens // 2]).clamp(max=n_tokens))
-    seen = causal_mask(n_tokens) & mask
-    assert_equal(flash_attention(*tokens, mask, causal=True)[0], scaled_dot_product_attention(*tokens, seen)[0], tokens)
-
-
-@torch.no_grad()
-def test_flash_holds_for_scores_of_ten_thousand():
-    query, key, value = (tokens.detach().float() for tokens in inputs(600))
-    query = query * 1e4
-    expected, _ = scaled_dot_product_attention(query.double(), key.double(), value.double())
-    torch.testing.assert_close(flash_attention(query, key, value)[0].double(), expected, atol=1e-2, rtol=0)
+    assert_same(flash_attention(*tokens, mask)[0], expected, tokens)
 
 
 @pytest.mark.parametrize("backward", [False, True], ids=["forward", "forward and backward"])
@@ -165,15 +132,6 @@ def test_flash_and_chunks_never_hold_the_matrix(backward):
 
 
 @torch.no_grad()
-def test_linformer_blends_no_hidden_token():
-    query, key, value = inputs(50)
-    attention = LinformerAttention(64, 8).double()
-    seen = torch.arange(50) < 30
-    hidden, _ = attention(query, key, value, seen)
-    torch.testing.assert_close(hidden, attention(query, key[..., :30, :], value[..., :30, :])[0])
-
-
-@torch.no_grad()
 def test_linformer_with_a_slot_for_each_key_is_dense_attention():
     tokens = inputs(50)
     attention = LinformerAttention(64, 64).double()
@@ -191,6 +149,7 @@ def test_linformer_with_a_slot_for_each_key_is_dense_attention():
         ("window must be a whole number, 1 or more, got nan", lambda: LongformerAttention(float("nan"))),
         ("n_global must be a whole number, 0 or more, got -1", lambda: LongformerAttention(3, n_global=-1)),
         ("layout must have shape", lambda: BlockSparseAttention(torch.ones(2, 3).bool(), 4)),
+        ("layout must be boolean, got torch.float32", lambda: BlockSparseAttention(torch.ones(2, 2), 4)),
         ("block_size must be a whole number, 1 or more", lambda: BlockSparseAttention(torch.ones(2, 2).bool(), 0)),
         ("n_random must be a whole number, 0 or more, got -1", lambda: bigbird_layout(4, n_random=-1)),
         ("max_keys must be a whole number, 1 or more, got 0", lambda: LinformerAttention(0, 4)),
@@ -202,10 +161,5 @@ def test_linformer_with_a_slot_for_each_key_is_dense_attention():
     ],
 )
 def test_bad_input_is_named(message, call):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
-
-
-def test_a_layout_is_boolean():
-    with pytest.raises(TypeError, match="layout must be boolean, got torch.float32"):
-        BlockSparseAttention(torch.ones(2, 2), 4)

@@ -1,15 +1,12 @@
 import pytest
 import torch
+from contract import relative_error
 
 from attention_course.efficient.linear import LinearAttention, RunningSums, elu_plus_one, linear_attention
 
 
 def inputs(n_tokens, seed=0):
     return torch.randn(3, 2, 3, n_tokens, 8, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def relative_error(output, expected):
-    return ((output.double() - expected).norm() / expected.norm()).item()
 
 
 def test_the_definition_is_the_formula_token_by_token():
@@ -29,13 +26,6 @@ def test_the_definition_is_the_formula_token_by_token():
 
 
 @torch.no_grad()
-def test_more_keys_than_queries():
-    query, key, value = inputs(50)
-    output, _ = LinearAttention()(query[..., :3, :], key, value)
-    torch.testing.assert_close(output, linear_attention(query, key, value)[0][..., :3, :])
-
-
-@torch.no_grad()
 def test_one_token_at_a_time_equals_all_at_once():
     query, key, value = inputs(100)
     sums, outputs = RunningSums(value, 8), []
@@ -52,16 +42,10 @@ def test_one_token_at_a_time_equals_all_at_once():
 @torch.no_grad()
 def test_values_may_be_wider_than_keys(causal):
     (query, key, _), value = inputs(70), torch.cat(list(inputs(70, seed=1)), dim=-1)
+    query = query if causal else query[..., :3, :]  # keys may be other tokens than the queries
     output, _ = LinearAttention(causal=causal)(query, key, value)
-    assert output.shape == (2, 3, 70, 24)
+    assert output.shape == (*query.shape[:-1], 24)
     torch.testing.assert_close(output, linear_attention(query, key, value, causal=causal)[0])
-
-
-def test_each_head_has_its_own_sums():
-    query, key, value = inputs(20)
-    alone, _ = LinearAttention()(query[:, :1], key[:, :1], value[:, :1])
-    together, _ = LinearAttention()(query, key, value)
-    torch.testing.assert_close(together[:, :1], alone)
 
 
 def test_another_feature_map():
@@ -81,16 +65,6 @@ def test_sums_over_many_tokens_keep_their_digits_and_do_not_overflow(causal, dty
     expected, _ = linear_attention(query.double(), key.double(), value.double(), causal=causal)
     assert output.dtype == dtype
     assert relative_error(output, expected) < error
-
-
-@pytest.mark.parametrize("later", [1e6, 1e30])
-@torch.no_grad()
-def test_a_large_later_value_leaves_earlier_outputs_alone(later):
-    query, key, value = (tokens.float() for tokens in inputs(200))
-    changed = value.clone()
-    changed[..., 150:, :] = later
-    before, after = (LinearAttention(causal=True)(query, key, given)[0] for given in (value, changed))
-    assert torch.equal(before[..., :150, :], after[..., :150, :])
 
 
 def test_a_mask_of_whole_sequences_hides_them_over_several_tiles():

@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 import torch
 import torch.nn.functional as F
+from contract import relative_error
+from derivatives import assert_same
 from seeding import seeded
 
 from attention_course import KVCache, padding_mask
@@ -121,32 +123,14 @@ def test_the_gated_delta_rule_is_a_product_of_matrices(size):
 
 @pytest.mark.parametrize(
     ("chunk", "width", "definition"),
-    [
-        (gated_linear_chunk, D_HEAD, gated_linear_attention),
-        (gated_delta_chunk, 1, gated_delta_rule),
-    ],
+    [(gated_linear_chunk, D_HEAD, gated_linear_attention), (gated_delta_chunk, 1, gated_delta_rule)],
 )
 def test_gates_from_nothing_to_all_have_the_definitions_gradients(chunk, width, definition):
     query, key, value, log_gate, strength = heads_of(40, width)
     log_gate[:, :, ::5], log_gate[:, :, 1::5], log_gate[:, :, 2::5] = -1000.0, 0.0, -30.0
     given = [query, key, value, log_gate, strength][: 5 if chunk is gated_delta_chunk else 4]
     given = [each.clone().requires_grad_() for each in given]
-    ours = in_chunks(chunk, 16, *given)
-    theirs = definition(*given[:3], given[3].exp(), *given[4:])
-    torch.testing.assert_close(ours, theirs)
-    probe = torch.randn(ours.shape, generator=seeded(2), dtype=torch.float64)
-    gradients = (torch.autograd.grad(output, given, probe) for output in (ours, theirs))
-    for mine, its in zip(*gradients, strict=True):
-        torch.testing.assert_close(mine, its)
-
-
-def test_the_delta_rule_writes_over_what_stood_at_a_key():
-    key = torch.eye(D_HEAD, dtype=torch.float64)[[0, 1, 0, 0, 1]].expand(1, 1, -1, -1)  # asked as it was written
-    value = torch.randn(1, 1, 5, D_HEAD, generator=seeded(), dtype=torch.float64)
-    ones = torch.ones(1, 1, 5, 1, dtype=torch.float64)
-    torch.testing.assert_close(gated_delta_rule(key, key, value, ones, ones), value)
-    added = retention(key, key, value, torch.ones(1, dtype=torch.float64))
-    torch.testing.assert_close(added[0, 0, 3], value[0, 0, [0, 2, 3]].sum(0))
+    assert_same(in_chunks(chunk, 16, *given), definition(*given[:3], given[3].exp(), *given[4:]), given)
 
 
 # The layers -----------------------------------------------------------------------------------------------------------
@@ -254,14 +238,6 @@ def test_with_a_cache_the_mask_counts_earlier_tokens(name):
 
 
 @EVERY
-def test_gradients(name):
-    layer, tokens = layer_of(name), tokens_of(19)[:1].requires_grad_()
-    mask = torch.rand(19, generator=seeded(3)) < 0.8
-    inputs = (tokens, *layer.parameters())
-    assert torch.autograd.gradcheck(lambda tokens, *_: layer(tokens, mask=mask)[0], inputs, fast_mode=True)
-
-
-@EVERY
 def test_a_cache_holds_no_history(name):
     layer, tokens, cache = layer_of(name), tokens_of(9), StateCache()
     layer(tokens[:, :5], cache=cache)
@@ -276,8 +252,7 @@ def test_long_sequences_in_half_precision_are_summed_in_float32(name, dtype):
     layer, tokens = layer_of(name, dtype), tokens_of(4096, dtype=dtype, batch=1)
     expected, _ = layer.double()(tokens.double())
     output, _ = layer.to(dtype)(tokens)
-    error = ((output.double() - expected).norm() / expected.norm()).item()
-    assert error < {torch.bfloat16: 1.2e-2, torch.float16: 1.5e-3}[dtype]
+    assert relative_error(output, expected) < {torch.bfloat16: 1.2e-2, torch.float16: 1.5e-3}[dtype]
 
 
 @EVERY
@@ -304,27 +279,19 @@ def test_what_is_refused_leaves_the_cache_as_it_was(name):
     layer(tokens, cache=cache)
     state, causal = cache.state.clone(), torch.ones(10, 20, dtype=torch.bool)
     refused = [
-        (ValueError, "need_weights must be False", partial(layer, tokens, need_weights=True)),
-        (ValueError, "mask must be the same for all queries", partial(layer, tokens, mask=causal)),
-        (ValueError, "mask must be the same for all queries", partial(layer, tokens, mask=torch.tensor(True))),
-        (
-            ValueError,
-            r"mask must broadcast .* \(2, 3, 10, 20\), got \(10,\)",
-            partial(layer, tokens, mask=causal[0, :10]),
-        ),
-        (TypeError, "mask must be boolean", partial(layer, tokens, mask=causal[:1].float())),
-        (ValueError, "value came without key", partial(layer, tokens, value=tokens)),
-        (ValueError, "key must have as many tokens as query, 10, got 9", partial(layer, tokens, tokens[:, 1:])),
-        (ValueError, "query must have shape .batch, tokens, 24.", partial(layer, tokens[..., 1:])),
-        (ValueError, r"state of shape \(1, 3, 8, 8\), got one of \(2, 3, 8, 8\)", partial(layer, tokens[:1])),
-        (
-            TypeError,
-            "state in torch.float32 .* got one in torch.float64",
-            partial(layer_of(name, torch.float32), tokens.float()),
-        ),
+        ("need_weights must be False", partial(layer, tokens, need_weights=True)),
+        ("mask must be the same for all queries", partial(layer, tokens, mask=causal)),
+        ("mask must be the same for all queries", partial(layer, tokens, mask=torch.tensor(True))),
+        (r"mask must broadcast .* \(2, 3, 10, 20\), got \(10,\)", partial(layer, tokens, mask=causal[0, :10])),
+        ("mask must be boolean", partial(layer, tokens, mask=causal[:1].float())),
+        ("value came without key", partial(layer, tokens, value=tokens)),
+        ("key must have as many tokens as query, 10, got 9", partial(layer, tokens, tokens[:, 1:])),
+        ("query must have shape .batch, tokens, 24.", partial(layer, tokens[..., 1:])),
+        (r"state of shape \(1, 3, 8, 8\), got one of \(2, 3, 8, 8\)", partial(layer, tokens[:1])),
+        ("state in torch.float32 .* got one in torch.float64", partial(layer_of(name, torch.float32), tokens.float())),
     ]
-    for error, message, call in refused:
-        with pytest.raises(error, match=message):
+    for message, call in refused:
+        with pytest.raises((TypeError, ValueError), match=message):
             call(cache=cache)
         assert len(cache) == 10 and torch.equal(cache.state, state)
     with pytest.raises(TypeError, match="cache must come from the layer's own cache.., got a KVCache"):

@@ -2,11 +2,9 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
 from seeding import seeded
-from torch import nn
 
-from attention_course import KVCache, MultiHeadAttention, causal_mask, padding_mask, tasks, training
+from attention_course import KVCache, MultiHeadAttention, causal_mask, padding_mask
 from attention_course.efficient import top_k
 from attention_course.efficient.indexer import choose, index_scores
 from attention_course.efficient.top_k import TopKAttention, lookup
@@ -244,42 +242,6 @@ def test_the_indexer_changes_no_other_gradient_and_learns_in_training_alone():
         assert all((parameter.grad is not None) == train for parameter in layer.indexer.parameters())
     for learning, not_learning in zip(*gradients, strict=True):
         torch.testing.assert_close(learning, not_learning)
-
-
-class Reader(nn.Module):
-    """One layer that reads another person's letter: the course's recall task."""
-
-    def __init__(self, n_people, n_letters, d_model, k):
-        super().__init__()
-        self.name, self.asked = nn.Embedding(2 * n_people, d_model), nn.Embedding(2 * n_people, d_model)
-        self.letter, self.readout = nn.Embedding(n_letters, d_model), nn.Linear(d_model, n_letters)
-        self.attention = TopKAttention(d_model, 1, k)
-
-    def forward(self, people):
-        tokens = self.name(people.name) + self.letter(people.letter) + self.asked(people.asked[..., 0])
-        attended, weights = self.attention(tokens, need_weights=not self.training)
-        return self.readout(attended), weights
-
-
-def test_an_ordinary_loss_teaches_the_indexer_to_find_the_key_that_matters():
-    n_people, n_letters, k, generator = 12, 4, 3, seeded()
-    torch.manual_seed(0)
-    model = Reader(n_people, n_letters, 32, k)
-
-    def draw(n, generator):
-        return tasks.related_letters(n, n_people, 2 * n_people, n_letters, 1, generator)
-
-    def loss(model, people):
-        return F.cross_entropy(model(people)[0].flatten(0, 1), people.target.flatten())
-
-    def found():
-        people = draw(200, seeded(1))
-        with torch.no_grad():
-            return (model.eval()(people)[1][:, 0] > 0)[people.gold[:, 0]].float().mean().item()
-
-    assert found() < 0.5  # by chance a quarter
-    training.train(model, lambda: draw(64, generator), loss, steps=300, peak_lr=0.01, every=300)
-    assert found() > 0.8
 
 
 # Decoding -------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,8 @@
-"""Wrong answers that no misconception foresees must not pass; right ones, however written, must."""
+"""Wrong answers that no misconception foresees must not pass; right ones, however written, must.
+
+A wrong one stands here where only some inputs tell it from what is right, or by little: had an exercise other inputs,
+it might pass. What no inputs could hide, such as a shape or a type, is `test_checking.py`'s.
+"""
 
 from importlib import import_module
 

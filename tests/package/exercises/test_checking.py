@@ -160,7 +160,6 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.tensor([1]), torch.tensor([1.0]), "Expected an integer tensor, got float32."),
         (torch.tensor([1]), torch.tensor([True]), "Expected an integer tensor, got bool."),
         (torch.tensor([1.0]), torch.tensor([1]), "Expected a float tensor, got int64."),
-        (torch.tensor([1.0]), torch.tensor([1.0 + 2.0j]), "Expected a float tensor, got complex64."),
         (torch.tensor([1.0]), torch.tensor([1.0 + 0.0j]), "Expected a float tensor, got complex64."),
         (2, 2 + 1j, "Expected an integer tensor, got complex64."),
         (2, 2.5, "Expected 2, got 2.5."),
@@ -170,6 +169,7 @@ def test_a_crash_of_another_kind_is_not_the_misconception_that_crashes_too():
         (torch.ones(2), torch.tensor([1.0, torch.nan]), "Expected 1 at [1], got nan."),
         ((torch.ones(2), torch.ones(2)), torch.ones(3, 2), "Number of results: expected 2, got 1."),
         ((torch.ones(2), torch.ones(2)), (torch.ones(2), torch.zeros(2)), "Expected 1 at [0], got 0."),
+        ((torch.ones(1), torch.ones(1)), (torch.ones(1), torch.ones(1, 1)), "Expected shape (1,), got (1, 1)."),
         (torch.tensor([1]), [], "Expected shape (1,), got (0,)."),
         (torch.ones(2), None, "Nothing to compare came back."),
         (torch.ones(2, 3), [torch.ones(3)], "Expected one result, got a tuple or list of 1."),
@@ -222,11 +222,6 @@ def test_the_same_numbers_pass_in_any_container(expected, got):
     assert judge(asking(lambda: expected), lambda: got).passed
 
 
-def test_a_pair_of_one_number_each_is_compared_by_shape():
-    verdict = judge(asking(lambda: (torch.ones(1), torch.ones(1))), lambda: (torch.ones(1), torch.ones(1, 1)))
-    assert "Expected shape (1,), got (1, 1)" in verdict.message
-
-
 @pytest.mark.parametrize("size", [30, 3000])
 def test_a_large_result_is_cut_to_a_screen(size):
     verdict = check(JACOBIAN, lambda scores: torch.randn(size, size))
@@ -240,11 +235,6 @@ def test_a_long_error_is_cut_to_a_screen():
 
     verdict = check(JACOBIAN, answer)
     assert "ValueError: no no" in verdict.message and len(verdict.message) <= LENGTH
-
-
-def test_a_wrong_shape_shows_both_shapes():
-    verdict = check(JACOBIAN, lambda scores: scores)
-    assert "shape (2, 2)" in verdict.message and "shape (2,)" in verdict.message
 
 
 def test_an_answer_that_writes_into_its_input_cannot_spoil_the_comparison():

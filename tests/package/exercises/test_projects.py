@@ -14,10 +14,10 @@ PAIRS = tasks.translation_pairs(300, torch.Generator().manual_seed(0))
 GRADES = [(grade_dates, DATES), (grade_names, DIGITS), (grade_pairs, PAIRS)]
 
 
-def spoiled(target, share):
-    """Some rows of a target, with a symbol that is wrong."""
+def spoiled(target, n_rows):
+    """A target whose first rows have a symbol that is wrong."""
     written = target.clone()
-    rows = torch.arange(len(target)) < share * len(target)
+    rows = torch.arange(len(target)) < n_rows
     written[rows, 0] = (written[rows, 0] + 1) % 3 + 2
     written[rows, 0] = torch.where(written[rows, 0] == target[rows, 0], 5, written[rows, 0])
     return written
@@ -28,8 +28,8 @@ def test_a_goal_is_reached_at_its_share(grade, batch):
     goal = GOALS[grade.__name__.removeprefix("grade_")]
     every = grade(batch.target, batch)
     assert every.passed and f"Goal of {goal:.0%} reached." in every.message
-    assert grade(spoiled(batch.target, (1 - goal) / 2), batch).passed
-    below = grade(spoiled(batch.target, 2.5 * (1 - goal)), batch)
+    assert grade(spoiled(batch.target, 300 * (1 - goal) / 2), batch).passed
+    below = grade(spoiled(batch.target, 300 * 2.5 * (1 - goal)), batch)
     assert below.status == "wrong" and below.misconception is None and "not reached yet" in below.message
 
 
@@ -111,8 +111,4 @@ def test_pads_are_no_words():
 def test_a_goal_that_is_reached_exactly_is_reached():
     """In 32 bits 1,800 of 2,000 are less than 0.9."""
     pairs = tasks.translation_pairs(2000, torch.Generator().manual_seed(0))
-    wrong = torch.arange(2000) >= 2000 * GOALS["pairs"]
-    written = pairs.target.clone()
-    written[wrong, 0] = (written[wrong, 0] + 1) % 3 + 2
-    written[wrong, 0] = torch.where(written[wrong, 0] == pairs.target[wrong, 0], 5, written[wrong, 0])
-    assert grade_pairs(written, pairs).passed
+    assert grade_pairs(spoiled(pairs.target, 2000 - 2000 * GOALS["pairs"]), pairs).passed

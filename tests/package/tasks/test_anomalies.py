@@ -58,10 +58,3 @@ def test_a_linear_baseline_is_at_chance(batch, features):
     tests = anomalous_series(4000, seeded(3))
     baseline = LogisticRegression(max_iter=2000).fit(features(batch.series), batch.labels.numpy())
     assert abs(baseline.score(features(tests.series), tests.labels.numpy()) - 0.5) < 0.06
-
-
-def test_the_same_seed_draws_the_same_series_and_rows_stay_together(batch):
-    again = anomalous_series(4000, seeded(0)).to("cpu")
-    assert torch.equal(batch.series, again.series) and torch.equal(batch.gold, again.gold)
-    picked = batch[batch.labels == 1]
-    assert len(picked) == int(batch.labels.sum()) and picked.gold.any(1).all() and picked.labels.all()

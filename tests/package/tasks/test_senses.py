@@ -1,5 +1,4 @@
 import pytest
-import torch
 from seeding import seeded
 
 from attention_course import tasks
@@ -69,20 +68,6 @@ def test_only_its_own_deciding_words_tell_of_a_sense():
                 assert made.min() == 1
             else:
                 assert abs(made.mean() - 0.5) < 5 * 0.5 / len(made) ** 0.5, (number, word, other)
-
-
-def test_the_seed_decides():
-    def draw(seed):
-        return tasks.sense_sentences(5, seeded(seed)).tokens
-
-    assert torch.equal(draw(3), draw(3)) and not torch.equal(draw(3), draw(4))
-
-
-def test_a_part_of_a_batch_and_a_moved_batch_keep_their_rows_together(batch):
-    part = batch[torch.tensor([4, 2])].to("cpu")
-    assert len(part) == 2 and part.words(1) == batch.words(2)
-    assert torch.equal(part.gold[0], batch.gold[4]) and torch.equal(part.sense[0], batch.sense[4])
-    assert torch.equal(part.asked[1], batch.asked[2])
 
 
 def test_too_many_ambiguous_words_are_refused():

@@ -22,17 +22,6 @@ def test_images_and_labels_are_those_of_the_handwritten_digits():
         assert torch.equal(spelled.target, spelling.spell(digits.labels))
 
 
-def test_a_part_of_a_batch_and_a_moved_batch_keep_their_rows_together():
-    _, test = spelling.spelled_digits()
-    rows = torch.tensor([7, 3])
-    part = test[rows].to("cpu")
-    assert len(part) == 2
-    for row, index in enumerate(rows.tolist()):
-        assert torch.equal(part.source[row], test.source[index])
-        assert spelling.to_text(part.target[row]) == spelling.NAMES[test.labels[index]]
-        assert part.labels[row] == test.labels[index]
-
-
 def test_two_digits_share_a_first_letter_only_where_their_names_do():
     first = spelling.spell(torch.arange(10))[:, 0].tolist()
     shared = {

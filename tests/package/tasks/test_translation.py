@@ -147,11 +147,6 @@ def test_sentences_hardly_ever_repeat(texts):
     assert len({english for english, _ in texts}) > 0.99 * len(texts)
 
 
-def test_the_same_seed_draws_the_same_sentences():
-    first, again, other = (tasks.translation_pairs(5, seeded(seed)) for seed in (1, 1, 2))
-    assert torch.equal(first.source, again.source) and not torch.equal(first.source, other.source)
-
-
 def test_a_sentence_of_the_readers_own():
     symbols = from_text("the black cat sees an ant.")
     assert symbols.shape == (1, N_SOURCE)
@@ -159,9 +154,3 @@ def test_a_sentence_of_the_readers_own():
     assert symbols[0, 0] == IDS["the"]
     with pytest.raises(ValueError, match="sentence must have at most 13 words.*unknown: \\['yellow', 'zebra'\\]"):
         from_text("the yellow zebra sees an ant.")
-
-
-def test_an_empty_batch_holds_integers_of_its_own_shape():
-    batch = translation.translation_pairs(0, seeded(0))
-    assert batch.source.shape == (0, translation.N_SOURCE) and batch.target.shape == (0, translation.N_TARGET)
-    assert batch.source.dtype == batch.target.dtype == torch.long and not batch.gold.any()

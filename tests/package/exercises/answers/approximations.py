@@ -5,17 +5,9 @@ from attention_course.exercises.approximations import block_layout, crossover, t
 WRONG = {
     "approximations.features": {
         "absolute": lambda x, w: two_way_features(x, w.abs()),
-        "elu": lambda x, w: torch.nn.functional.elu(x @ w.T * x.size(-1) ** -0.25) + 1,
-        "one length for all": lambda x, w: (
-            two_way_features(x, w)
-            * ((x.square().sum(-1, keepdim=True) - x.square().sum()) / 2 / x.size(-1) ** 0.5).exp()
-        ),
-        "turned round first": lambda x, w: two_way_features(x, -w),
         "root of d instead of m": lambda x, w: two_way_features(x, w) * (len(w) / x.size(-1)) ** 0.5,
-        "logarithms": lambda x, w: two_way_features(x, w).log(),
     },
     "approximations.layout": {
-        "floats": lambda n, window, n_global: block_layout(n, window, n_global).float(),
         "two global blocks": lambda n, window, n_global: block_layout(n, window, 2),
         "a window of one": lambda n, window, n_global: block_layout(n, 1, n_global),
         "at least one global block": lambda n, window, n_global: block_layout(n, window, max(1, n_global)),
@@ -27,7 +19,6 @@ WRONG = {
         "rounded": lambda h, d, m: round(crossover(h, d, m)),
         "per head": lambda h, d, m: crossover(h, d, m) / h,
         "normaliser of both": lambda h, d, m: (8 * m * d + 4 * m) / (4 * d),
-        "complex": lambda h, d, m: complex(crossover(h, d, m)),
     },
 }
 

@@ -32,18 +32,12 @@ def _text_by_text(model, prompt, n):
 
 WRONG = {
     "cache.write": {
-        "one too many": lambda model, prompt, n: torch.cat([write(model, prompt, n), prompt[:, :1]], dim=1),
         "the least likely": lambda model, prompt, n: _growing(model, prompt, n, lambda logits: logits.argmin(-1)),
         "one row for all": lambda model, prompt, n: write(model, prompt, n)[:1].expand(len(prompt) + 1, -1),
-        "logits": lambda model, prompt, n: model(prompt, []),
-        "floats": lambda model, prompt, n: write(model, prompt, n).float(),
-        "the prompt alone": lambda model, prompt, n: prompt,
     },
     "cache.step": {
         "squeezed": lambda *arguments: step(*arguments).squeeze(),
-        "the last new token alone": lambda *arguments: step(*arguments)[:, :, -1:],
         "one new token": lambda query, *rest: step(query, *rest)[:, :, :1].expand_as(query),
-        "keys as values": lambda query, key, value, held_key, held_value: step(query, key, key, held_key, held_key),
         "no scaling": lambda query, *rest: step(query * query.size(-1) ** 0.5, *rest),
     },
 }

@@ -2,22 +2,16 @@ import copy
 
 import torch
 
-from attention_course.exercises.circuits import copying, induction, remove
+from attention_course.exercises.circuits import copying, remove
 
 WRONG = {
     "circuits.induction": {
-        "with a batch dimension": lambda weights, period: induction(weights, period)[None],
         "the largest weight": lambda weights, period: weights.diagonal(1 - period)[1:].max(),
-        "all keys back to the answer": lambda weights, period: (
-            weights[period:].cumsum(-1).diagonal(1)[: len(weights) - period].mean()
-        ),
         "the second period's first query left out": lambda weights, period: weights.diagonal(1 - period)[2:].mean(),
         "the queries of the first period": lambda weights, period: weights[:period].diagonal(-1).mean(),
     },
     "circuits.remove": {
         "rows and columns": lambda weight, head, n_heads: remove(remove(weight, head, n_heads).T, head, n_heads).T,
-        "halved": lambda weight, head, n_heads: (weight + remove(weight, head, n_heads)) / 2,
-        "cut out": lambda weight, head, n_heads: remove(weight, head, n_heads)[:, : -len(weight) // n_heads],
         "everything": lambda weight, head, n_heads: torch.zeros_like(weight),
         "all later heads": lambda weight, head, n_heads: (
             weight * (torch.arange(len(weight)) < head * len(weight) // n_heads)
@@ -27,7 +21,6 @@ WRONG = {
         "transposed twice": lambda symbol, value, output, logits: copying(logits, value, output, symbol),
         "over random symbols": lambda symbol, value, output, logits: copying(symbol.flip(0), value, output, logits),
         "value alone": lambda symbol, value, output, logits: copying(symbol, value, value.T, logits),
-        "smallest": lambda symbol, value, output, logits: copying(-symbol, value, output, logits),
     },
 }
 

@@ -8,18 +8,12 @@ WRONG = {
         "squeezed": lambda tokens, mask: masked_mean(tokens, mask).squeeze(),
         "one more": lambda tokens, mask: (tokens * mask[:, :, None]).sum(1) / (mask.sum(1, keepdim=True) + 1),
         "at least two": lambda tokens, mask: (tokens * mask[:, :, None]).sum(1) / mask.sum(1, True).clamp_min(2),
-        "last token left out": lambda tokens, mask: masked_mean(tokens[:, :-1], mask[:, :-1]),
-        "maximum": lambda tokens, mask: tokens.masked_fill(~mask[:, :, None], -torch.inf).amax(1),
     },
     "classifiers.cls_vector": {
         "squeezed": lambda *arguments: cls_vector(*arguments).squeeze(),
-        "the second token": lambda tokens, mask, cls, encoder: encoder(
-            torch.cat([cls.expand(len(tokens), 1, -1), tokens], 1), F.pad(mask, (1, 0), value=True)
-        )[:, 1],
         "instead of the first": lambda tokens, mask, cls, encoder: encoder(
             torch.cat([cls.expand(len(tokens), 1, -1), tokens[:, 1:]], 1), mask
         )[:, 0],
-        "added to all": lambda tokens, mask, cls, encoder: encoder(tokens + cls, mask)[:, 0],
         "for the first sentence only": lambda tokens, mask, cls, encoder: encoder(
             torch.cat([F.pad(cls[None, None], (0, 0, 0, 0, 0, len(tokens) - 1)), tokens], 1),
             F.pad(mask, (1, 0), value=True),

@@ -10,11 +10,7 @@ WRONG = {
         "scale of d_model": lambda patches, words, W_q, W_k, W_v: (
             ((words @ W_q) @ (patches @ W_k).T / words.size(1) ** 0.5).softmax(-1) @ (patches @ W_v)
         ),
-        "residual": lambda patches, words, W_q, W_k, W_v: caption(patches, words, W_q, W_k, W_v) + words.mean(),
         "keys by the queries' matrix": lambda patches, words, W_q, W_k, W_v: caption(patches, words, W_q, W_q, W_v),
-        "both sequences": lambda patches, words, W_q, W_k, W_v: caption(
-            torch.cat([patches, words]), words, W_q, W_k, W_v
-        ),
         "patches cut to the words": lambda patches, words, W_q, W_k, W_v: caption(
             patches[: len(words)], words, W_q, W_k, W_v
         ),
@@ -27,7 +23,6 @@ WRONG = {
         ),
         "one example for all": lambda scores, source, pad: source_weights(scores, source[:1].expand_as(source), pad),
         "squeezed": lambda scores, source, pad: source_weights(scores, source, pad).squeeze(),
-        "mask": lambda scores, source, pad: (source != pad)[:, None, None].expand_as(scores),
         "one fill too small": lambda scores, source, pad: scores.masked_fill(
             (source == pad)[:, None, None], -5.0
         ).softmax(-1),
@@ -42,19 +37,7 @@ WRONG = {
             x, m, s, c, f, n, mask, (torch.arange(len(m)) < len(m) - 1).expand_as(real)
         ),
         "layers exchanged": lambda x, m, s, c, f, n, mask, real: decoder_block(x, m, c, s, f, n, mask, real),
-        "no feed-forward": lambda x, m, s, c, f, n, mask, real: decoder_block(
-            x, m, s, c, torch.zeros_like, n, mask, real
-        ),
-        "no norms": lambda x, m, s, c, f, n, mask, real: decoder_block(x, m, s, c, f, lambda x: x, mask, real),
-        "no gain": lambda x, m, s, c, f, n, mask, real: decoder_block(
-            x, m, s, c, f, lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]), mask, real
-        ),
         "norm of the memory": lambda x, m, s, c, f, n, mask, real: decoder_block(x, n(m), s, c, f, n, mask, real),
-        "mask inverted": lambda x, m, s, c, f, n, mask, real: decoder_block(x, m, s, c, f, n, mask, ~real),
-        "memory in self-attention": lambda x, m, s, c, f, n, mask, real: decoder_block(
-            x, m, lambda q, k, a: s(q, m, a), c, f, n, mask, real
-        ),
-        "parallel": lambda x, m, s, c, f, n, mask, real: n(x + s(x, x, mask) + c(x, m, real) + f(x)),
     },
 }
 

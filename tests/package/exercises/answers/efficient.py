@@ -9,16 +9,6 @@ def in_parallel(q, k, v, g):
     return weights / weights.sum(-1, keepdim=True) @ v
 
 
-def ones_beside_the_values(q, k, v, g):
-    with_ones = torch.cat([v, torch.ones(len(v), 1)], 1)
-    state, outputs = torch.zeros(k.size(1), with_ones.size(1)), []
-    for i in range(len(q)):
-        state = g[i] * state + k[i, :, None] * with_ones[i]
-        read = q[i] @ state
-        outputs.append(read[:-1] / read[-1])
-    return torch.stack(outputs)
-
-
 WRONG = {
     "efficient.linear": {
         "squeezed": lambda q, k, v, mask: linear_attention(q, k, v, mask).squeeze(),
@@ -35,11 +25,6 @@ WRONG = {
         "gates squared": lambda q, k, v, g: gated_sums(q, k, v, g**2),
         "the mean gate": lambda q, k, v, g: gated_sums(q, k, v, g.mean().expand_as(g)),
         "a sigmoid again": lambda q, k, v, g: gated_sums(q, k, v, g.sigmoid()),
-        "two tokens back": lambda q, k, v, g: (
-            (w := (q @ k.T * (g.log().cumsum(0)[:, None] - g.log().cumsum(0)).exp()).tril().triu(-1))
-            / w.sum(-1, keepdim=True)
-            @ v
-        ),
     },
 }
 
@@ -48,5 +33,5 @@ RIGHT = {
         "with the matrix": lambda q, k, v, mask: (w := q @ k.T * mask) / w.sum(-1, keepdim=True) @ v,
         "only visible keys": lambda q, k, v, mask: q @ (k[mask].T @ v[mask]) / (q @ k[mask].sum(0))[:, None],
     },
-    "efficient.gated_sums": {"in parallel": in_parallel, "ones beside the values": ones_beside_the_values},
+    "efficient.gated_sums": {"in parallel": in_parallel},
 }

@@ -9,14 +9,10 @@ WRONG = {
             logits < logits.amax(-1, keepdim=True), -torch.inf
         ),
         "a very low logit": lambda logits, least: min_p(logits, least).clamp(min=-10),
-        "NaN": lambda logits, least: min_p(logits, least).masked_fill(min_p(logits, least).isinf(), torch.nan),
         "one minus": lambda logits, least: min_p(logits, 1 - least),
-        "flat": lambda logits, least: min_p(logits, least).flatten(),
     },
     "generation.top_p_probability": {
         "squeezed": lambda logits, targets, p: top_p_probability(logits, targets, p).squeeze(),
-        "a column": lambda logits, targets, p: top_p_probability(logits, targets, p)[:, None],
-        "the mean": lambda logits, targets, p: top_p_probability(logits, targets, p).mean(),
         "one minus": lambda logits, targets, p: top_p_probability(logits, targets, 1 - p),
         "the first target for all": lambda logits, targets, p: top_p_probability(
             logits, targets[:1].expand_as(targets), p
@@ -25,9 +21,6 @@ WRONG = {
     },
     "generation.probabilities": {
         "one too many": lambda logits, temperature, k: probabilities(logits, temperature, k + 1),
-        "the first k symbols": lambda logits, temperature, k: (logits[:, :k] / temperature).softmax(-1),
-        "logits": lambda logits, temperature, k: probabilities(logits, temperature, k).log(),
-        "over the batch": lambda logits, temperature, k: (logits / temperature).softmax(0),
         "a root": lambda logits, temperature, k: probabilities(logits, temperature**0.5, k),
     },
 }
@@ -53,12 +46,6 @@ def _sorted_and_put_back(logits, targets, p):
     return torch.zeros_like(kept).scatter(-1, order, kept).gather(-1, targets[:, None])[:, 0]
 
 
-def _targets_sorted_too(logits, targets, p):
-    ranked, order = logits.softmax(-1).sort(descending=True)
-    kept = ranked * (ranked.cumsum(-1) - ranked < p)
-    return (kept * (order == targets[:, None])).sum(-1) / kept.sum(-1)
-
-
 RIGHT = {
     "generation.min_p": {
         "a difference of logits": lambda logits, least: logits.masked_fill(
@@ -68,7 +55,6 @@ RIGHT = {
     "generation.top_p_probability": {
         "by a loop": _by_loop,
         "sorted and put back": _sorted_and_put_back,
-        "the targets sorted too": _targets_sorted_too,
     },
     "generation.probabilities": {
         "divided first": lambda logits, temperature, k: (

@@ -34,9 +34,6 @@ RIGHT = {
             scores[:, :, [i for i in range(scores.size(2)) if i != token]].softmax(-1)
             @ values[:, [i for i in range(scores.size(2)) if i != token]]
         ),
-        "renormalised": lambda scores, values, token: (
-            ((w := scores.softmax(-1).index_fill(2, torch.tensor([token]), 0.0)) / w.sum(-1, keepdim=True)) @ values
-        ),
     },
     "interpretability.integrated": {
         "with linspace": lambda gradient, x, baseline, steps: (

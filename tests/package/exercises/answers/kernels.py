@@ -5,15 +5,7 @@ WRONG = {
         "correction by the values": lambda scores, value, log_sum, output, grad: (
             (scores - log_sum[:, None]).exp() * (grad @ (value - value.mean(0)).T)
         ),
-        "transposed": lambda *arguments: grad_scores(*arguments).T,
-        "scores for weights": lambda scores, value, log_sum, output, grad: (
-            scores * (grad @ value.T - (grad * output).sum(-1, keepdim=True))
-        ),
-        "one correction": lambda scores, value, log_sum, output, grad: (
-            (scores - log_sum[:, None]).exp() * (grad @ value.T - (grad * output).sum())
-        ),
         "scaled once more": lambda *arguments: grad_scores(*arguments) / arguments[1].size(1) ** 0.5,
-        "complex": lambda *arguments: grad_scores(*arguments) + 1j,
     },
     "kernels.skipped_tiles": {
         "one more": lambda n, rows, columns: skipped_tiles(n, rows, columns) + 1,

@@ -12,34 +12,15 @@ def _piece_by_piece(symbols, window):
     return [symbols[i : i + window] for i in starts], [symbols[i + 1 : i + window + 1] for i in starts]
 
 
-def _split(symbols, window):
-    n = (len(symbols) - 1) // window * window
-    return symbols[:n].split(window), symbols[1 : n + 1].split(window)
-
-
 WRONG = {
     "language_model.examples": {
         "exchanged": lambda symbols, window: tuple(part.T for part in examples(symbols, window)),
-        "a piece left out": lambda symbols, window: tuple(part[1:] for part in examples(symbols, window)),
-        "no last piece": lambda symbols, window: tuple(part[:-1] for part in examples(symbols, window)),
-        "inputs alone": lambda symbols, window: examples(symbols, window)[0],
-        "windows of three": lambda symbols, window: examples(symbols, 3 if window != 3 else 2),
-        "floats": lambda symbols, window: tuple(part.float() for part in examples(symbols, window)),
         "pairs of pieces": lambda symbols, window: list(zip(*examples(symbols, window), strict=True)),
-        "a piece too many in a list": lambda symbols, window: (
-            examples(symbols, window)[0],
-            [*examples(symbols, window)[1], symbols[:window]],
-        ),
     },
     "language_model.bits": {
-        "sum": lambda logits, symbols, pad: bits(logits, symbols, pad) * (symbols[:, 1:] != pad).sum(),
         "pad is always 0": lambda logits, symbols, pad: bits(logits, symbols, 0),
-        "perplexity": lambda logits, symbols, pad: 2 ** bits(logits, symbols, pad),
         "first text alone": lambda logits, symbols, pad: bits(logits[:1], symbols[:1], pad),
         "shifted twice": lambda logits, symbols, pad: bits(logits[:, :-1], symbols[:, 1:], pad),
-        "one number for each text": lambda logits, symbols, pad: torch.stack(
-            [bits(one[None], other[None], pad) for one, other in zip(logits, symbols, strict=True)]
-        ),
     },
     "language_model.shift": {
         "always 0": lambda model, symbols: 0,
@@ -57,14 +38,6 @@ RIGHT = {
             symbols[1:].unfold(0, window, window),
         ),
         "lists": _piece_by_piece,
-        "split": _split,
-        "numbers": lambda symbols, window: [
-            [piece.tolist() for piece in pieces] for pieces in _piece_by_piece(symbols, window)
-        ],
-        "a list beside a tensor": lambda symbols, window: [
-            _piece_by_piece(symbols, window)[0],
-            examples(symbols, window)[1],
-        ],
     },
     "language_model.bits": {
         "gathered": lambda logits, symbols, pad: (
@@ -87,14 +60,6 @@ RIGHT = {
         ),
         "text by text": lambda model, symbols: shift_of(
             lambda symbols: torch.cat([model(text[None]) for text in symbols]), symbols
-        ),
-        "a tensor": lambda model, symbols: int(
-            torch.stack(
-                [
-                    (model(symbols).argmax(-1)[:, : symbols.size(1) - k] == symbols[:, k:]).float().mean()
-                    for k in range(3)
-                ]
-            ).argmax()
         ),
     },
 }

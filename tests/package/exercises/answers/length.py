@@ -35,25 +35,16 @@ WRONG = {
     "length.accuracy": {
         "first sequence alone": lambda logits, target, window: accuracy(logits[:1], target[:1], window).roll(1),
         "least likely": lambda logits, target, window: accuracy(-logits, target, window),
-        "one share": lambda logits, target, window: (logits.argmax(-1) == target)[target != NOTHING].float().mean(),
-        "percent": lambda logits, target, window: 100 * accuracy(logits, target, window),
         "from the end": lambda logits, target, window: accuracy(logits, target, window).flip(0),
-        "half a window": lambda logits, target, window: accuracy(logits[:, :window], target[:, :window], window),
     },
     "length.clipped": {
         "weights": lambda query, key, farthest: clipped(query, key, farthest).softmax(-1),
         "exchanged": lambda query, key, farthest: clipped(key, query, farthest),
-        "transposed": lambda query, key, farthest: clipped(query, key, farthest).T,
         "farthest is 1": lambda query, key, farthest: clipped(query, key, 1),
-        "interpolated": lambda query, key, farthest: (
-            rotate(query, torch.arange(len(query)) / farthest) @ rotate(key, torch.arange(len(key)) / farthest).T
-        ).tril(),
     },
 }
 
 RIGHT = {
-    "length.accuracy": {
-        "a loop": loop_over_pieces,
-    },
+    "length.accuracy": {"a loop": loop_over_pieces},
     "length.clipped": {"a loop": loop_over_pairs, "keys turned back": keys_turned_back},
 }

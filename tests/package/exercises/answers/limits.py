@@ -6,8 +6,6 @@ WRONG = {
     "limits.step": {
         "not sharp": lambda state, symbol, table, sharp: step(state, symbol, table, 1.0),
         "divided by a root": lambda state, symbol, table, sharp: step(state, symbol, table, sharp / 2**0.5),
-        "the weights": lambda state, symbol, table, sharp: (sharp * (state[:, None] + symbol)).flatten().softmax(0),
-        "the likeliest state": lambda state, symbol, table, sharp: step(state, symbol, table, sharp).argmax(),
     },
 }
 

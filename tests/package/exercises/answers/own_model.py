@@ -6,7 +6,6 @@ WRONG = {
     "own_model.previous": {
         "two before": lambda attentions: torch.stack(attentions).diagonal(-2, dim1=-2, dim2=-1).mean((1, 3)),
         "summed": lambda attentions: torch.stack(attentions).diagonal(-1, dim1=-2, dim2=-1).sum(-1).mean(1),
-        "everything averaged": lambda attentions: previous_token(attentions).mean(),
         "last text": lambda attentions: previous_token(tuple(layer[-1:] for layer in attentions)) * 0.99,
     },
     "own_model.maps": {
@@ -26,9 +25,6 @@ RIGHT = {
         ),
     },
     "own_model.maps": {
-        "transposed at the end": lambda query, key: (
-            (key @ query.transpose(-2, -1) / query.size(-1) ** 0.5).softmax(-2).transpose(-2, -1)
-        ),
         "einsum": lambda query, key: (torch.einsum("hqd,hkd->hqk", query, key) / query.size(-1) ** 0.5).softmax(-1),
     },
 }

@@ -1,5 +1,3 @@
-import math
-
 import torch
 
 from attention_course.exercises.positions import add_codes, rotary_attention, rotate_halves, shift_matrix
@@ -21,31 +19,15 @@ WRONG = {
         "another code for each example": lambda tokens, table: (
             tokens + torch.stack([table.roll(i, 0)[: tokens.size(1)] for i in range(len(tokens))])
         ),
-        "codes scaled": lambda tokens, table: tokens * table.size(1) ** 0.5 + table[: tokens.size(1)],
-        "reversed": lambda tokens, table: tokens + table[: tokens.size(1)].flip(0),
     },
     "positions.shift_matrix": {
         "always one step": lambda steps, d: shift_matrix(1, d),
         "size of the steps": lambda steps, d: shift_matrix(abs(steps), d),
-        "base 1000": lambda steps, d: torch.block_diag(
-            *[
-                torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]])
-                for a in (steps * 1000 ** (-2 * i / d) for i in range(d // 2))
-            ]
-        ),
-        "complex": lambda steps, d: shift_matrix(steps, d) + 1j,
         "frequencies reversed": lambda steps, d: shift_matrix(steps, d).flip(0, 1).T,
     },
     "positions.rotate_halves": {
-        "consecutive positions": lambda tokens, position: rotate_halves(
-            tokens, position[0] + torch.arange(len(position))
-        ),
         "sorted positions": lambda tokens, position: rotate_halves(tokens, position.sort().values),
         "angles by i / d": lambda tokens, position: rotate_halves(tokens.repeat(1, 2), position)[:, : tokens.size(1)],
-        "first half only": lambda tokens, position: torch.cat(
-            [rotate_halves(tokens, position).chunk(2, -1)[0], tokens.chunk(2, -1)[1]], -1
-        ),
-        "complex": lambda tokens, position: rotate_halves(tokens, position) + 1j,
     },
     "positions.rotary_attention": {
         "a gap of three": lambda query, key, value: (
@@ -56,21 +38,7 @@ WRONG = {
             ).softmax(-1)
             @ value
         ),
-        "causal": lambda query, key, value: torch.nn.functional.scaled_dot_product_attention(
-            rotate(query, torch.arange(len(key))[-len(query) :]),
-            rotate(key, torch.arange(len(key))),
-            value,
-            is_causal=True,
-        ),
         "not scaled": lambda query, key, value: rotary_attention(query * key.size(1) ** 0.5, key, value),
-        "pairs of halves": lambda query, key, value: (
-            (
-                rotate_halves(query, torch.arange(len(key))[-len(query) :])
-                @ rotate_halves(key, torch.arange(len(key))).T
-                / key.size(1) ** 0.5
-            ).softmax(-1)
-            @ value
-        ),
         "all at the end": lambda query, key, value: torch.cat(
             [rotary_attention(query[i : i + 1], key, value) for i in range(len(query))]
         ),

@@ -9,20 +9,10 @@ WRONG = {
         "a byte more": lambda *sizes: bytes_sent(*sizes) + 1,
     },
     "processes.work": {
-        "floats": lambda n, size: work(n, size).float(),
-        "true division": lambda n, size: torch.arange(size) * (n / size) ** 2 + n / size * (n / size + 1) / 2,
         "the last alone": lambda n, size: work(n, size)[-1].expand(size),
-        "sum": lambda n, size: work(n, size).sum(),
         "running sum": lambda n, size: work(n, size).cumsum(0),
         "zig-zag": lambda n, size: torch.full((size,), n * (n + 1) // 2 // size),
-        "one block more": lambda n, size: work(n, size) + (n // size) ** 2,
     },
 }
 
-RIGHT = {
-    "processes.bytes": {"floats": lambda n, width, size, itemsize: (3 - 2 / size) * 2 * n * width * itemsize},
-    "processes.work": {
-        "counted": lambda n, size: (torch.arange(n) + 1).view(size, -1).sum(1),
-        "a list": lambda n, size: work(n, size).tolist(),
-    },
-}
+RIGHT = {"processes.work": {"counted": lambda n, size: (torch.arange(n) + 1).view(size, -1).sum(1)}}

@@ -4,14 +4,10 @@ from attention_course.exercises.rank import apart
 
 WRONG = {
     "rank.apart": {
-        "of what is shared": lambda tokens: (
-            (tokens - apart(tokens)[:, None, None] * tokens).flatten(1).norm(dim=-1) / tokens.flatten(1).norm(dim=-1)
-        ),
         "median": lambda tokens: (
             (tokens - tokens.median(-2, keepdim=True).values).flatten(1).norm(dim=-1) / tokens.flatten(1).norm(dim=-1)
         ),
         "the other share": lambda tokens: 1 - apart(tokens),
-        "mean of the tokens": lambda tokens: apart(tokens).mean(),
         "by the rest": lambda tokens: apart(tokens) / (1 - apart(tokens) ** 2).sqrt(),
     },
 }

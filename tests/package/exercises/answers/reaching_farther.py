@@ -19,24 +19,16 @@ WRONG = {
         "half the exponent": lambda d_head, factor: (
             (10_000 * factor ** (d_head / (d_head - 2))) ** (-torch.arange(d_head // 2) / d_head)
         ),
-        "the base": lambda d_head, factor: torch.tensor(10_000 * factor ** (d_head / (d_head - 2))),
-        "a number for each feature": lambda d_head, factor: raised_base(d_head, factor).repeat_interleave(2),
         "the factor squared": lambda d_head, factor: raised_base(d_head, factor**2),
     },
     "reaching_farther.by_parts": {
         "keeps half everywhere": lambda frequency, length, factor, low, high: (frequency + frequency / factor) / 2,
-        "another length": lambda frequency, length, factor, low, high: by_parts(
-            frequency, length / factor, factor, low, high
-        ),
         "unchanged": lambda frequency, length, factor, low, high: frequency,
         "starts at 0": lambda frequency, length, factor, low, high: by_parts(frequency, length, factor, 0, high),
     },
     "reaching_farther.turn": {
         "interpolated": lambda tokens, frequency: turned(tokens, frequency / 8),
         "in bfloat16 throughout": lambda tokens, frequency: turned(tokens, frequency.bfloat16()),
-        "pairs exchanged": lambda tokens, frequency: (
-            turned(tokens, frequency).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
-        ),
         "turned once": lambda tokens, frequency: turned(tokens, 0 * frequency + 1),
     },
 }
@@ -46,7 +38,6 @@ RIGHT = {
         "from both ends": lambda d_head, factor: torch.logspace(
             0, math.log10(10_000 ** (-(d_head - 2) / d_head) / factor), d_head // 2
         ),
-        "double": lambda d_head, factor: raised_base(d_head, factor).double(),
     },
     "reaching_farther.by_parts": {"a loop": loop_over_pairs},
     "reaching_farther.turn": {

@@ -4,8 +4,6 @@ from attention_course.exercises.recall import from_others
 
 WRONG = {
     "recall.from_others": {
-        "transposed": lambda keys, values: from_others(keys, values).T,
-        "negative": lambda keys, values: -from_others(keys, values),
         "mean of the others": lambda keys, values: from_others(keys, values) / (len(keys) - 1),
         "softmax": lambda keys, values: (keys @ keys.T).softmax(-1) @ values - values,
         "later pairs only": lambda keys, values: (keys @ keys.T).triu(1) @ values,
@@ -15,11 +13,5 @@ WRONG = {
 RIGHT = {
     "recall.from_others": {
         "with the matrix": lambda keys, values: (keys @ keys.T * (1 - torch.eye(len(keys)))) @ values,
-        "in a loop": lambda keys, values: torch.stack(
-            [
-                sum((k @ other) * v for j, (other, v) in enumerate(zip(keys, values, strict=True)) if j != i)
-                for i, k in enumerate(keys)
-            ]
-        ),
     },
 }

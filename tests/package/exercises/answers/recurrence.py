@@ -2,21 +2,12 @@ import torch
 
 WRONG = {
     "recurrence.merge": {
-        "the second alone": lambda A_1, b_1, A_2, b_2: (A_2, b_2),
         "the first alone": lambda A_1, b_1, A_2, b_2: (A_1, b_1),
         "a sum of matrices": lambda A_1, b_1, A_2, b_2: (A_1 + A_2, b_1 + b_2),
-        "the vector alone": lambda A_1, b_1, A_2, b_2: b_1 @ A_2 + b_2,
-        "transposed": lambda A_1, b_1, A_2, b_2: ((A_1 @ A_2).T, b_1 @ A_2 + b_2),
         "through the product": lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, b_1 @ (A_1 @ A_2) + b_2),
     },
 }
 
 RIGHT = {
-    "recurrence.merge": {
-        "two calls": lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, torch.addmv(b_2, A_2.T, b_1)),
-        "with a row of ones": lambda A_1, b_1, A_2, b_2: (
-            (A_1 @ A_2),
-            (b_1[None, :] @ A_2 + b_2)[0],
-        ),
-    },
+    "recurrence.merge": {"two calls": lambda A_1, b_1, A_2, b_2: (A_1 @ A_2, torch.addmv(b_2, A_2.T, b_1))},
 }

@@ -1,13 +1,6 @@
 import torch
 import torch.nn.functional as F
 
-from attention_course.exercises.scaled_dot_product import (
-    _by_distance,
-    attention,
-    closeness,
-    drop_weights,
-)
-
 WRONG = {
     "scaled_dot_product.attention": {
         "three dimensions only": lambda query, key, value: (
@@ -21,32 +14,17 @@ WRONG = {
         "scale of the batch": lambda query, key, value: (
             (query @ key.transpose(-2, -1) / key.size(0) ** 0.5).softmax(-1) @ value
         ),
-        "returns the weights too": lambda query, key, value: (attention(query, key, value), query),
-        "complex": lambda query, key, value: attention(query, key, value) + 1j,
-        "causal": lambda query, key, value: F.scaled_dot_product_attention(query, key, value, is_causal=True),
     },
     "scaled_dot_product.dropout": {
         "measured share": lambda weights, keep, p, value: ((weights * keep / keep.float().mean()) @ value, weights),
         "root of the share": lambda weights, keep, p, value: ((weights * keep / (1 - p) ** 0.5) @ value, weights),
-        "dropout once more": lambda weights, keep, p, value: (F.dropout(weights, p) @ value, weights),
         "plus": lambda weights, keep, p, value: ((weights * keep / (1 + p)) @ value, weights),
-        "output alone": lambda weights, keep, p, value: drop_weights(weights, keep, p, value)[0],
-        "the values dropped": lambda weights, keep, p, value: (weights @ F.dropout(value, p), weights),
-        "boolean": lambda weights, keep, p, value: (keep.float() @ value, weights),
     },
     "scaled_dot_product.closeness": {
-        "mean of squares": lambda query, key, value: _by_distance(
-            query, key, value, lambda distance: -(distance**2) / 2 / query.size(-1)
-        ),
-        "largest difference": lambda query, key, value: (
-            (-(torch.cdist(query, key, p=float("inf")) ** 2) / 2).softmax(-1) @ value
-        ),
         "sum of differences": lambda query, key, value: (-(torch.cdist(query, key, p=1) ** 2) / 2).softmax(-1) @ value,
         "length of the keys added": lambda query, key, value: (
             (query @ key.T + key.square().sum(-1) / 2).softmax(-1) @ value
         ),
-        "returns the weights": lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(-1),
-        "complex": lambda query, key, value: closeness(query, key, value) + 1j,
     },
 }
 
@@ -58,7 +36,6 @@ RIGHT = {
             (torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5).softmax(-1),
             value,
         ),
-        "double": lambda query, key, value: attention(query.double(), key.double(), value.double()),
     },
     "scaled_dot_product.dropout": {
         "where": lambda weights, keep, p, value: (torch.where(keep, weights / (1 - p), 0) @ value, weights),

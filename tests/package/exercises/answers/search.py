@@ -4,14 +4,6 @@ from attention_course.exercises.search import beam_step, penalised
 
 WRONG = {
     "search.beam_step": {
-        "floats": lambda scores, log_probs: beam_step(scores, log_probs).float(),
-        "true division": lambda scores, log_probs: torch.stack(
-            [
-                (best := (scores[:, None] + log_probs).flatten().topk(len(scores)).indices) / log_probs.size(1),
-                best % log_probs.size(1),
-            ],
-            1,
-        ),
         "squeezed": lambda scores, log_probs: beam_step(scores, log_probs).squeeze(),
         "worst first": lambda scores, log_probs: beam_step(scores, log_probs).flip(0),
         "transposed": lambda scores, log_probs: beam_step(scores, log_probs).T,
@@ -22,13 +14,10 @@ WRONG = {
             scores.sort(descending=True).values, log_probs
         ),
         "probabilities added": lambda scores, log_probs: beam_step(scores.exp(), log_probs.exp()),
-        "flat indices": lambda scores, log_probs: (scores[:, None] + log_probs).flatten().topk(len(scores)).indices,
     },
     "search.penalised": {
         "four in place of five": lambda scores, lengths, alpha: scores / ((4 + lengths) / 5) ** alpha,
         "added": lambda scores, lengths, alpha: scores + alpha * lengths,
-        "negative exponent": lambda scores, lengths, alpha: scores * ((5 + lengths) / 6) ** -alpha * -1,
-        "a column": lambda scores, lengths, alpha: penalised(scores, lengths, alpha)[:, None],
         "sorted": lambda scores, lengths, alpha: penalised(scores, lengths, alpha).sort().values - 1,
     },
 }
@@ -46,10 +35,5 @@ RIGHT = {
             torch.unravel_index((scores[:, None] + log_probs).flatten().topk(len(scores)).indices, log_probs.shape), 1
         ),
     },
-    "search.penalised": {
-        "a loop": lambda scores, lengths, alpha: [
-            score / ((5 + length) / 6) ** alpha for score, length in zip(scores.tolist(), lengths.tolist(), strict=True)
-        ],
-        "with six above": lambda scores, lengths, alpha: scores * (6 / (5 + lengths)) ** alpha,
-    },
+    "search.penalised": {"with six above": lambda scores, lengths, alpha: scores * (6 / (5 + lengths)) ** alpha},
 }

@@ -11,13 +11,7 @@ WRONG = {
         "two key-value heads": lambda key, n_heads: key[:, :2].repeat_interleave(n_heads // 2, dim=1),
     },
     "smaller_caches.pool": {
-        "unchanged": lambda weight, n_heads, n_kv_heads: weight,
-        "columns": lambda weight, n_heads, n_kv_heads: weight.mean(1, keepdim=True),
         "order reversed": lambda weight, n_heads, n_kv_heads: pool(weight, n_heads, n_kv_heads).flip(0),
-        "median": lambda weight, n_heads, n_kv_heads: (
-            weight.unflatten(0, (n_kv_heads, n_heads // n_kv_heads, -1)).median(1).values.flatten(0, 1)
-        ),
-        "numbers of heads exchanged": lambda weight, n_heads, n_kv_heads: pool(weight, n_kv_heads, n_heads),
         "over the root of the group": lambda weight, n_heads, n_kv_heads: (
             pool(weight, n_heads, n_kv_heads) * (n_heads / n_kv_heads) ** 0.5
         ),
@@ -36,15 +30,12 @@ WRONG = {
         "counted from 1": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks) + 1,
         "floats": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).float(),
         "newest first": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks).flip(0),
-        "a column": lambda n_tokens, window, n_sinks: kept(n_tokens, window, n_sinks)[:, None],
     },
     "smaller_caches.cache_bytes": {
         "one byte too many": lambda *sizes: cache_bytes(*sizes) + 1,
         "two bytes": lambda *sizes: cache_bytes(*sizes[:-1], 2),
-        "bits": lambda *sizes: 8 * cache_bytes(*sizes),
         "groups for pairs": lambda *sizes: cache_bytes(*sizes[:-2], sizes[-3] // sizes[-2], sizes[-1]),
         "every other block": lambda n, blocks, every, *sizes: cache_bytes(n, blocks, 2, *sizes),
-        "complex": lambda *sizes: complex(cache_bytes(*sizes)),
     },
 }
 
@@ -52,23 +43,9 @@ RIGHT = {
     "smaller_caches.repeat": {
         "expanded": lambda key, h: key[:, :, None].expand(-1, -1, h // key.size(1), -1, -1).flatten(1, 2),
     },
-    "smaller_caches.pool": {
-        "head by head": lambda weight, n_heads, n_kv_heads: torch.cat(
-            [torch.stack(group).mean(0) for group in _by_group(weight.chunk(n_heads), n_heads // n_kv_heads)]
-        ),
-    },
     "smaller_caches.kept": {
         "a set": lambda n_tokens, window, n_sinks: torch.tensor(
             sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)}), dtype=torch.long
         ),
     },
-    "smaller_caches.cache_bytes": {
-        "floats": lambda n, blocks, every, window, d_model, heads, pairs, size: (
-            2 * (blocks / every * n + (blocks - blocks / every) * min(window, n)) * pairs * (d_model / heads) * size
-        ),
-    },
 }
-
-
-def _by_group(heads, group):
-    return [heads[first : first + group] for first in range(0, len(heads), group)]

@@ -4,16 +4,12 @@ from attention_course.exercises.speculative import kept, symbols_a_call
 
 WRONG = {
     "speculative.symbols_a_call": {
-        "one too many": lambda accepted: symbols_a_call(accepted) + 1,
         "the last place forgotten": lambda accepted: symbols_a_call(accepted[:-1]),
-        "in a tensor": lambda accepted: symbols_a_call(accepted)[None],
         "backwards": lambda accepted: symbols_a_call(accepted.flip(0)),
         "refused": lambda accepted: symbols_a_call(1 - accepted),
     },
     "speculative.kept": {
         "refused": lambda p, q, drafted: 1 - kept(p, q, drafted),
-        "the sum": lambda p, q, drafted: kept(p, q, drafted).sum(),
-        "a column": lambda p, q, drafted: kept(p, q, drafted)[:, None],
         "the likeliest in place of the drafted": lambda p, q, drafted: kept(p, q, p.argmax(-1)),
         "as logarithms": lambda p, q, drafted: kept(p, q, drafted).log(),
     },
@@ -38,9 +34,7 @@ def _by_loop(p, q, drafted):
 
 
 RIGHT = {
-    "speculative.symbols_a_call": {
-        "by outcomes": _by_outcomes,
-    },
+    "speculative.symbols_a_call": {"by outcomes": _by_outcomes},
     "speculative.kept": {
         "by a loop": _by_loop,
         "in logarithms": lambda p, q, drafted: (

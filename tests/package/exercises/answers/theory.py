@@ -30,7 +30,6 @@ WRONG = {
     },
     "theory.count": {
         "only earlier ones": lambda symbols, asked: count_so_far(symbols, asked) - (symbols == asked).float(),
-        "no start": lambda symbols, asked: count_so_far(symbols, asked)[1:],
         "low scores": lambda symbols, asked: count_so_far(symbols, asked) + 0.1,
     },
     "theory.induction": {
@@ -39,7 +38,6 @@ WRONG = {
         ),
         "not sharp": lambda letters, sharp: induction(letters, 1.0),
         "twice": lambda letters, sharp: given_induction(induction(letters, sharp), sharp),
-        "the weights' sum": lambda letters, sharp: induction(letters, sharp).sum(-1),
     },
 }
 

@@ -1,9 +1,6 @@
 import torch.nn.functional as F
 
-from attention_course.exercises.transformer import (
-    layer_norm,
-    pre_norm_block,
-)
+from attention_course.exercises.transformer import layer_norm, pre_norm_block
 
 WRONG = {
     "transformer.layer_norm": {
@@ -20,14 +17,8 @@ WRONG = {
         "one norm for both": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
             tokens, attention, feed_forward, norm_1, norm_1
         ),
-        "no norms": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
-            tokens, attention, feed_forward, lambda x: x, lambda x: x
-        ),
         "norm at the end": lambda tokens, attention, feed_forward, norm_1, norm_2: norm_2(
             pre_norm_block(tokens, attention, feed_forward, norm_1, norm_2)
-        ),
-        "feed-forward first": lambda tokens, attention, feed_forward, norm_1, norm_2: pre_norm_block(
-            tokens, feed_forward, attention, norm_1, norm_2
         ),
         "attention alone": lambda tokens, attention, feed_forward, norm_1, norm_2: tokens + attention(norm_1(tokens)),
     },
