@@ -147,6 +147,7 @@ def test_weights_are_the_softmax_of_the_papers_scores(name, n_queries):
     _, weights = mechanism(query, key, value, need_weights=True)
     expected = score_loop(name, mechanism, query[1, 0], key[1, 0]).softmax(-1)
     torch.testing.assert_close(weights[1, 0], expected, atol=1e-12, rtol=0)
+    assert mechanism(query, key, value)[1] is None
 
 
 def test_shaws_vectors_start_as_small_as_a_projection_and_are_one_a_distance():

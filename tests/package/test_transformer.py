@@ -4,6 +4,7 @@ from pytorch_layers import as_pytorchs
 from torch import nn
 
 from attention_course import causal_mask, padding_mask
+from attention_course.positions import ShawAttention
 from attention_course.transformer import Block, Decoder, DecoderBlock, Encoder
 
 NORM_ORDERS = pytest.mark.parametrize("norm_first", [True, False], ids=["pre-norm", "post-norm"])
@@ -105,3 +106,10 @@ def test_a_block_drops_as_much_as_it_is_told_and_nothing_by_default(block):
     assert (block(16, 4).dropout.p, block(16, 4, dropout=0.3).dropout.p) == (0, 0.3)
     with pytest.raises(ValueError, match=r"dropout must .*got 1.5"):
         block(16, 4, dropout=1.5)
+
+
+@pytest.mark.parametrize("stack", [Encoder, Decoder])
+def test_each_block_gets_its_own_copy_of_a_mechanism(stack):
+    blocks = stack(16, 4, 2, attention=ShawAttention(4, 3)).blocks
+    assert all(isinstance(block.attention.attention, ShawAttention) for block in blocks)
+    assert blocks[0].attention.attention is not blocks[1].attention.attention

@@ -16,9 +16,9 @@ WRONG = {
     "flash.attend": {
         "last tile alone": lambda scores, values, tile: attend(scores[:, -tile:], values[-tile:], tile),
         "scaled": lambda scores, values, tile: attend(scores / values.size(1) ** 0.5, values, tile),
-        "NaN made zero": lambda scores, values, tile: torch.nan_to_num(
-            (scores - scores.max()).exp() @ values / (scores - scores.max()).exp().sum(-1, keepdim=True)
-        ),
+        "one maximum, in float64, and NaN made zero": lambda scores, values, tile: torch.nan_to_num(
+            (weights := (scores.double() - scores.max()).exp()) @ values.double() / weights.sum(-1, keepdim=True)
+        ).to(scores.dtype),
     },
 }
 
