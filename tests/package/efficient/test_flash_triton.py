@@ -169,7 +169,7 @@ def test_it_compiles_for_a_gpu_where_there_is_none(tmp_path):
 
 @pytest.fixture(scope="module")
 def benchmark_script():
-    spec = importlib.util.spec_from_file_location("flash_gpu", ROOT / "benchmarks" / "flash_gpu.py")
+    spec = importlib.util.spec_from_file_location("flash_gpu", ROOT / "experiments" / "flash_gpu.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -53,6 +53,7 @@ def test_another_feature_map():
     output, _ = LinearAttention(feature_map=torch.exp)(query, key, value)
     kernel = query.exp() @ key.exp().transpose(-2, -1)
     torch.testing.assert_close(output, kernel / kernel.sum(-1, keepdim=True) @ value)
+    torch.testing.assert_close(linear_attention(query, key, value, feature_map=torch.exp)[0], output)
 
 
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])

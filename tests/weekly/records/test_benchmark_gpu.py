@@ -17,7 +17,7 @@ from attention_course import plots, recorded
 
 H100 = "NVIDIA H100 80GB HBM3, 580.95.05"
 known_before = list(sys.path)
-sys.path.append(str(ROOT / "benchmarks"))
+sys.path.append(str(ROOT / "experiments"))
 bench = importlib.import_module("gpu")
 sys.path[:] = known_before  # it puts its own folders in front
 

@@ -14,7 +14,7 @@ from attention_course.efficient.gated_linear import gated_linear_attention
 from attention_course.efficient.retention import retention
 from attention_course.efficient.sinks import sink_attention
 
-FOLDER = ROOT / "benchmarks"
+FOLDER = ROOT / "experiments"
 sys.path.append(str(FOLDER))
 efficient, flash_linear = (importlib.import_module(name) for name in ("efficient", "flash_linear"))
 BACKWARD = "forward + backward"
@@ -48,7 +48,7 @@ def made_and_measured(kind):
 
 @pytest.mark.parametrize("kind", ["forward", BACKWARD])
 def test_everything_can_be_called_and_differentiated(kind):
-    pytest.importorskip("transformers", minversion="5")  # as benchmarks/requirements.txt pins
+    pytest.importorskip("transformers", minversion="5")  # as experiments/requirements.txt pins
     for n_tokens, bench, found in made_and_measured(kind):
         if kind == BACKWARD:
             assert all(gradient.isfinite().all() and gradient.abs().max() > 0 for gradient in found)

@@ -1,4 +1,4 @@
-"""No tolerance is used by more than a third, as tools/margins.py has measured; and what measures is measured itself."""
+"""No tolerance is used by more than a third, as `make margins` has measured; and what measures is measured itself."""
 
 import ast
 import json
@@ -71,7 +71,7 @@ def found_in(folder: Path, source: str) -> dict:
     done = subprocess.run(
         [*command, "--tolerances-to", "found.json", "test_made.py"],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(margins.ROOT / "tools")},
+        env=os.environ | {"PYTHONPATH": str(margins.ROOT / "experiments")},
         capture_output=True,
         text=True,
     )

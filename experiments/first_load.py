@@ -1,6 +1,6 @@
 """Load the site's pages as a phone does on a slow network, and weigh what they ask for.
 
-python benchmarks/first_load.py [PAGE ...]        after `make site`; needs Chromium ($CHROMIUM, or on the path)
+python experiments/first_load.py [PAGE ...]        after `make site`; needs Chromium ($CHROMIUM, or on the path)
 
 Slow 4G is 1.6 Mbit/s and 150 ms a request, the cache is empty, and text travels compressed, as GitHub Pages sends it.
 The processor is slowed four times, as Lighthouse does it. Which phone that makes of a machine is told by its benchmark

@@ -46,7 +46,7 @@ def main():
         "seconds": round(seconds, 1),
         "date": date.today().isoformat(),
     }
-    (ROOT / "benchmarks" / "results" / "grading.json").write_text(json.dumps(record, indent=2) + "\n")
+    (ROOT / "experiments" / "results" / "grading.json").write_text(json.dumps(record, indent=2) + "\n")
     print(record)
 
 

@@ -1,7 +1,7 @@
 """Run on a CUDA GPU all that needs one, and record how it went: `make gpu`.
 
 The tests that are written for a device (GPU_TESTS), the timings that `kernels` draws (flash_gpu.py), and every notebook
-by itself, with the larger sizes that `course.pick` chooses there. What came of it goes to benchmarks/results/gpu.json,
+by itself, with the larger sizes that `course.pick` chooses there. What came of it goes to experiments/results/gpu.json,
 with the device's name and the versions. Where there is no GPU that works, nothing is run or written.
 """
 
@@ -23,12 +23,12 @@ from tempfile import TemporaryDirectory
 import torch
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "experiments"), str(ROOT / "tools")]
 import flash_gpu  # noqa: E402
 from notebooks import code_cells, names, path, read, run  # noqa: E402
 from verdicts import claims, exceptions  # noqa: E402
 
-RECORD = ROOT / "benchmarks" / "results" / "gpu.json"
+RECORD = ROOT / "experiments" / "results" / "gpu.json"
 # The second runs the kernel natively where there is a GPU, and in Triton's interpreter elsewhere.
 GPU_TESTS = ["tests/gpu", "tests/package/efficient/test_flash_triton.py"]
 WITH_CUDA = (

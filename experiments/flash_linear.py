@@ -1,8 +1,8 @@
 """Time the layers that keep a matrix a head, a window with sinks, and top-k attention, beside flash-linear-attention.
 
 make peers                         its ten minutes and 4 GB; prints a table, records it in results/flash_linear.json
-python benchmarks/flash_linear.py  the same with those of the other libraries that are installed in this environment
-python benchmarks/flash_linear.py --lengths 1024 --only decay delta    some of it, recording nothing
+python experiments/flash_linear.py  the same with those of the other libraries that are installed in this environment
+python experiments/flash_linear.py --lengths 1024 --only decay delta    some of it, recording nothing
 
 What that library (its operations are the package fla-core) is made for cannot be timed on a CPU: without a GPU its
 Triton kernels end in "0 active drivers ([]). There should only be one." (Triton's interpreter would go through them in

@@ -2,7 +2,7 @@
 
 And a change of the live translator: one head on or off.
 
-python benchmarks/live_model.py        needs Chromium ($CHROMIUM, or on the path)
+python experiments/live_model.py        needs Chromium ($CHROMIUM, or on the path)
 
 A keystroke at either end of 64 and of 128 characters, with the folds as the page opens, and with all of them open and
 every map on show. At the end it computes one token more, in front all of them; with the mask lifted all are computed

@@ -1,6 +1,6 @@
 """Plant mistakes in the package, one at a time, and see whether the tests of that file notice.
 
-make mutants                                  a sample of every file below; the result goes to benchmarks/results
+make mutants                                  a sample of every file below; the result goes to experiments/results
 make mutants FILES="masks.py positions.py"    only these, beside the last result of the others
 make mutants SAMPLE=0                         every mistake rather than a sample: hours
 
@@ -107,7 +107,7 @@ GOAL = 0.95
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attention_course"
 TESTS |= {f"tasks/{task.name}": [f"tasks/test_{task.name}"] for task in sorted(PACKAGE.glob("tasks/[!_]*.py"))}
-RESULTS = ROOT / "benchmarks" / "results" / "mutants.json"
+RESULTS = ROOT / "experiments" / "results" / "mutants.json"
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 
 # Every test run is forked from one process that has imported what takes long; the package itself is not among it.
@@ -237,7 +237,7 @@ def main():
     copies = Queue()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         for job in range(options.jobs):
-            for part in ("attention_course", "tests", "benchmarks"):
+            for part in ("attention_course", "tests", "experiments"):
                 shutil.copytree(ROOT / part, Path(folder, str(job), part), ignore=shutil.ignore_patterns("__pycache__"))
             copies.put(str(Path(folder, str(job))))
         for path in options.files:

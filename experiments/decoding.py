@@ -1,6 +1,6 @@
 """Time one token's attention to a long cache: grouped heads beside PyTorch's, and the two forms of latent attention.
 
-python benchmarks/decoding.py     a minute; prints a table and records it in results/decoding.json
+python experiments/decoding.py     a minute; prints a table and records it in results/decoding.json
 
 Ratios of medians in one process, each below 1 in our favour. One query a head, 8 heads of 64 (in PyTorch's layout,
 `(batch, heads, tokens, d_head)`), float32, no gradients. PyTorch's own is `F.scaled_dot_product_attention(...,

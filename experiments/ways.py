@@ -1,8 +1,8 @@
 """Fifty-four ways of writing a right answer, and what the grader says of each. Recorded in results/ways.json.
 
-`python benchmarks/ways.py` writes the printed solutions of several lessons in each way, into the lesson's notebook, and
-grades them. An answer that is right may be passed or set aside to be looked at, and is never called wrong. The tests
-run a sample.
+`python experiments/ways.py` writes the printed solutions of several lessons in each way, into the lesson's notebook,
+and grades them. An answer that is right may be passed or set aside to be looked at, and is never called wrong. The
+tests run a sample.
 """
 
 import ast
@@ -285,7 +285,7 @@ def main():
         "seconds": round(time.perf_counter() - start, 1),
         "date": date.today().isoformat(),
     }
-    (ROOT / "benchmarks" / "results" / "ways.json").write_text(json.dumps(record, indent=2) + "\n")
+    (ROOT / "experiments" / "results" / "ways.json").write_text(json.dumps(record, indent=2) + "\n")
     print(json.dumps(record, indent=2))
     for way, told in messages.items():
         print(way, *sorted(told)[:5], sep="\n  ")

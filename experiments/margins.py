@@ -26,19 +26,21 @@ from importlib.metadata import version
 from pathlib import Path
 
 import torch
-from instructions import AVX2, PLAINEST, need_x86
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tools"))
+from instructions import AVX2, PLAINEST, need_x86  # noqa: E402
 
 SETS = {"its own": {}, "AVX2": AVX2, "the plainest": PLAINEST}
 ALLOWED = 1 / 3
 SAME = 0.001  # results that differ by less than a thousandth are the same
 
-ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 RECORD = TESTS / "margins.json"
 OF_THE_PACKAGE = ["package", "classroom", "weekly/package", "weekly/records"]
 HANDS = 2  # how many runs a set is dealt to
 # With the last of them what runs in Triton's interpreter runs in the process that measures, and not in one beside it.
-SETTINGS = {"PYTHONPATH": str(ROOT / "tools"), "OMP_NUM_THREADS": "1", "TRITON_INTERPRET": "1"}
+SETTINGS = {"PYTHONPATH": str(ROOT / "experiments"), "OMP_NUM_THREADS": "1", "TRITON_INTERPRET": "1"}
 
 
 def test_files() -> list[str]:

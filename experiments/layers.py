@@ -1,6 +1,6 @@
 """Time our multi-head layer beside PyTorch's, and generation with a cache beside generation without.
 
-python benchmarks/layers.py     minutes; prints a table and records it in results/layers.json
+python experiments/layers.py     minutes; prints a table and records it in results/layers.json
 
 Ratios of medians in one process, each below 1 in our favour. Both layers have d_model 512 and 8 heads, no mask, no
 weights asked for. Forward runs in evaluation without gradients, where PyTorch's layer takes a path of its own ("fast

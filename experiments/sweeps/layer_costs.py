@@ -4,7 +4,7 @@ Whole layers, projections and all: forward, forward + backward, and one token de
 All layers take turns, so that a busy moment hits them alike; ratios are to softmax attention in the same run. So what a
 layer holds has been pushed out of the processor's own memory by the others' work when its turn to decode comes, as it
 would be in a model of many layers.
-`python benchmarks/flash_linear.py` times the same without projections, beside another library.
+`python experiments/flash_linear.py` times the same without projections, beside another library.
 """
 
 from collections.abc import Callable

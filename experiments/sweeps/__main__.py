@@ -1,7 +1,7 @@
 """Train what is too long for a chapter and record the results for it to draw.
 
-python benchmarks/sweeps                     all sweeps, one file of this folder each
-python benchmarks/sweeps bottleneck_lengths  one of them
+python experiments/sweeps                     all sweeps, one file of this folder each
+python experiments/sweeps bottleneck_lengths  one of them
 """
 
 import importlib

@@ -1,6 +1,6 @@
 """Milliseconds and peak memory of each efficient attention against the number of tokens, for the efficient lesson.
 
-All mechanisms of a length take turns, so that a busy moment hits them alike. `python benchmarks/efficient.py` measures
+All mechanisms of a length take turns, so that a busy moment hits them alike. `python experiments/efficient.py` measures
 more closely, beside other libraries, and up to half the length.
 """
 

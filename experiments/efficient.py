@@ -2,8 +2,8 @@
 
 make peers                        a quarter of an hour and 12 GB; prints tables, records them in results/efficient.json
                                   and draws results/efficient.png
-python benchmarks/efficient.py    the same with those of the other libraries that are installed in this environment
-python benchmarks/efficient.py --lengths 1024 2048 --only window LSH    some of it, recording nothing
+python experiments/efficient.py    the same with those of the other libraries that are installed in this environment
+python experiments/efficient.py --lengths 1024 2048 --only window LSH    some of it, recording nothing
 
 Before anything is timed each of the other libraries is checked to compute what it is compared with (see peers.py).
 

@@ -1,6 +1,6 @@
 """Time an explorer's redraws in a browser, and weigh a page of the site with one against ipywidgets' own embedding.
 
-python benchmarks/explorers.py        after `make site`; needs Chromium ($CHROMIUM, or on the path) and npm's registry
+python experiments/explorers.py        after `make site`; needs Chromium ($CHROMIUM, or on the path) and npm's registry
 
 The peer is what Jupyter puts on pages without a kernel: `ipywidgets.embed` with @jupyter-widgets/html-manager, here
 served from this machine. Both pages are the site's glossary, theme and all, with the same explorer added to it.

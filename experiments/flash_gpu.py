@@ -1,6 +1,6 @@
 """Time exact attention on a CUDA GPU, and count its memory; `kernels` draws the record.
 
-python benchmarks/flash_gpu.py     minutes; writes attention_course/recorded/flash_gpu.json
+python experiments/flash_gpu.py     minutes; writes attention_course/recorded/flash_gpu.json
 
 Batch 1, 8 heads of 64 in float16. Each implementation is timed in turn with the others at its length, forward, and
 forward + backward where it has a backward pass. What runs out of memory is recorded without a number.
