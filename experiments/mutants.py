@@ -106,7 +106,10 @@ GOAL = 0.95
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "attention_course"
-TESTS |= {f"tasks/{task.name}": [f"tasks/test_{task.name}"] for task in sorted(PACKAGE.glob("tasks/[!_]*.py"))}
+TESTS |= {
+    f"tasks/{task.name}": [f"tasks/test_{task.name}", "tasks/test_batch.py"]
+    for task in sorted(PACKAGE.glob("tasks/[!_]*.py"))
+}
 RESULTS = ROOT / "experiments" / "results" / "mutants.json"
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 
