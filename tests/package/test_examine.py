@@ -118,6 +118,7 @@ def test_what_is_wrong_is_named(broken, seed):
     report = examined(case(seed))
     assert report.cause == cause, report
     assert [finding.wrong for finding in report] == [False] * (len(report) - 1) + [True]
+    assert all(isinstance(finding.number, int | float) and " " in finding.sentence for finding in report), report
 
 
 @SEEDS

@@ -139,3 +139,12 @@ def test_empty_sequences_give_empty_results_and_zeros(n_queries, n_keys, need_we
     layer = MultiHeadAttention(8, 2)
     output, _ = layer(random(2, n_queries, 8), random(2, n_keys, 8), need_weights=need_weights)
     torch.testing.assert_close(output, layer.out_proj(torch.zeros(2, n_queries, 8)))
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0])
+def test_numbers_are_cut_off_where_their_scores_could_overflow(scale):
+    """However many queries there are; scaled or not, the largest score is a quarter of the largest number."""
+    most = torch.finfo(torch.float32).max
+    query, key = fused.bounded(torch.full((5, 8), most), torch.full((3, 8), -most), scale)
+    scores = query.double() @ key.double().mT
+    torch.testing.assert_close(scores, torch.full((5, 3), -most / 4 / max(scale, 1), dtype=torch.float64))

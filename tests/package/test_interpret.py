@@ -137,14 +137,14 @@ def test_erasure_takes_apart_an_answer_that_is_a_sum():
 
 
 def test_an_exchange_tries_only_words_of_the_same_kind_and_needs_the_answer_to_turn():
-    """Words 0 and 1 are of one kind, 2 to 4 of another; 5 is alone. The answer is whether 0 and 3 are in equal number.
+    """Words 0 and 1 are of one kind, 2 to 4 of another; 5 is alone. The answer is above 0 where 0s and 3s are as many.
 
     The row 0, 2, 5: a 1 for the 0 turns it (0 and 0), a 3 for the 2 does (1 and 1), and nothing replaces 5. In the row
     3, 3, 2 no exchange of one word makes the numbers equal, though a 0 in a place of another kind would.
     """
 
     def answer(tokens):
-        return ((tokens == 0).sum(1) == (tokens == 3).sum(1)).float() - 0.5
+        return ((tokens == 0).sum(1) == (tokens == 3).sum(1)).float()
 
     kinds = torch.tensor([0, 0, 1, 1, 1, 2])
     turns = interpret.exchange(answer, torch.tensor([[0, 2, 5], [3, 3, 2]]), kinds)
