@@ -9,7 +9,7 @@ MAKE = '#!/bin/sh\necho "$@" >> "$CALLS"\ntest "$2" != test-lint\n'
 
 def names():
     """The stages of the Makefile."""
-    return make(ROOT, "--eval", "stages: ; @echo $(STAGES)", "stages")[1].split()
+    return make(ROOT, "--no-print-directory", "--eval", "stages: ; @echo $(STAGES)", "stages")[1].split()
 
 
 def test_every_stage_of_the_makefile_has_a_budget():
