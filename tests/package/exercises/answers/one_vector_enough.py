@@ -21,4 +21,7 @@ RIGHT = {
             F.one_hot(numbers, n_symbols).sum(0)
         ),
     },
+    "one_vector_enough.alignment_error": {
+        "a Python number": lambda weights, gold: (~gold).gather(-1, weights.argmax(-1, True)).float().mean().item(),
+    },
 }

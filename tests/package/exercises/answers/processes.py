@@ -15,4 +15,7 @@ WRONG = {
     },
 }
 
-RIGHT = {"processes.work": {"counted": lambda n, size: (torch.arange(n) + 1).view(size, -1).sum(1)}}
+RIGHT = {
+    "processes.bytes": {"floats": lambda n, width, size, itemsize: (3 - 2 / size) * 2 * n * width * itemsize},
+    "processes.work": {"counted": lambda n, size: (torch.arange(n) + 1).view(size, -1).sum(1)},
+}

@@ -17,4 +17,5 @@ WRONG = {
 
 RIGHT = {
     "scores.general_scores": {"einsum": lambda query, key, W: torch.einsum("bid,de,bje->bij", query, W, key)},
+    "scores.additive_multiplications": {"a float": lambda n, m, d: float((n + m) * d**2 + n * m * d)},
 }

@@ -43,9 +43,19 @@ RIGHT = {
     "smaller_caches.repeat": {
         "expanded": lambda key, h: key[:, :, None].expand(-1, -1, h // key.size(1), -1, -1).flatten(1, 2),
     },
+    "smaller_caches.pool": {
+        "a view": lambda weight, n_heads, n_kv_heads: (
+            weight.view(n_kv_heads, n_heads // n_kv_heads, -1, weight.size(1)).mean(1).flatten(0, 1)
+        ),
+    },
     "smaller_caches.kept": {
         "a set": lambda n_tokens, window, n_sinks: torch.tensor(
             sorted({*range(min(n_sinks, n_tokens)), *range(max(n_tokens - window, 0), n_tokens)}), dtype=torch.long
+        ),
+    },
+    "smaller_caches.cache_bytes": {
+        "floats": lambda n, blocks, every, window, d_model, heads, pairs, size: (
+            2 * (blocks / every * n + (blocks - blocks / every) * min(window, n)) * pairs * (d_model / heads) * size
         ),
     },
 }

@@ -37,4 +37,11 @@ WRONG = {
 RIGHT = {
     "troubleshooting.sick_sentences": {"not equal to itself": lambda output: (output != output).any(-1).any(-1)},
     "troubleshooting.early_stopping": {"own loop": _stop},
+    "troubleshooting.padding_moves": {
+        "masked_fill of tokens": lambda model, tokens, mask: (
+            (model(tokens * mask[:, :, None] + (tokens.roll(1, 1) + 1) * ~mask[:, :, None], mask) - model(tokens, mask))
+            .abs()
+            .max()
+        ),
+    },
 }
