@@ -143,10 +143,10 @@ test-site: $(VENV)/.package | browser
 
 # What moves, in Firefox and in WebKit: each engine is one worker.
 test-engines: $(PUPPETEER)/.installed | engines
-	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/engines $(call weekly,engines)
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/engines
 
 test-hosts: $(VENV)/.package $(LABS:%=%/.pins) | browser
-	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/hosts $(call weekly,hosts)
+	@$(PYTEST) $(IN_BROWSERS) --dist=loadgroup tests/hosts
 
 browser:
 	@if command -v "$(CHROMIUM)" >/dev/null; then exit 0; fi; \
