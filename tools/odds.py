@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 
-from dependencies import PACKAGE, Package, depends_on
+from dependencies import PACKAGE, Package, depends_on, parse_cell
 from execute import CACHE, expected
 from instructions import AVX2, PLAINEST, need_x86
 from jupyter_cache import get_cache
@@ -44,16 +44,26 @@ TEN = [(seed, "native") for seed in range(5)] + [(seed, OTHERS[seed % len(OTHERS
 
 
 @cache
-def code_of(file, content):
-    """What of a file of the package could decide a claim: of a module, all lines but its docstrings and blanks."""
-    if file.suffix != ".py":
-        return content
-    lines = content.decode().splitlines()
-    for node in ast.walk(ast.parse(content)):
+def code_of(source):
+    """What of a module or a cell could decide a claim: all lines but docstrings and blanks, and the names it imports.
+
+    Where in the package a name is imported from decides nothing.
+    """
+    lines, imported = source.splitlines(), []
+    try:
+        tree = parse_cell(source)
+    except SyntaxError:
+        return lines
+    for node in ast.walk(tree):
+        without = None
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            docstring = node.body[0]
-            lines[docstring.lineno - 1 : docstring.end_lineno] = [""] * (docstring.end_lineno - docstring.lineno + 1)
-    return list(filter(str.strip, lines))
+            without = node.body[0]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE:
+            without = node
+            imported += map(ast.unparse, node.names)
+        if without:
+            lines[without.lineno - 1 : without.end_lineno] = [""] * (without.end_lineno - without.lineno + 1)
+    return [*filter(str.strip, lines), *sorted(imported)]
 
 
 def checksum_of(*parts):
@@ -79,22 +89,26 @@ def versions():
     return {package: version(package).partition("+")[0] for package in ("torch", "numpy")}
 
 
+def cells_of(notebook):
+    """What of the cells could decide a claim; the setup cell does not."""
+    return [repr(code_of(cell.source)) for _, cell in code_cells(notebook)[1:]]
+
+
 def own(notebook):
     """A checksum of what decides how often claims hold, besides the package."""
-    return checksum_of(*(cell.source for _, cell in code_cells(notebook)[1:]), *versions().values())
+    return checksum_of(*cells_of(notebook), *versions().values())
 
 
 def fingerprint(notebook, package):
     """A checksum of what decides how often claims hold.
 
-    Neither the setup cell does, nor exercises with what grades them, nor explorers' views.
+    Neither the setup cell does, nor exercises with what grades them, nor explorers' views, nor where a file stands.
     """
-    sources = [cell.source for _, cell in code_cells(notebook)[1:]]
+    files = depends_on(package, [cell.source for _, cell in code_cells(notebook)[1:]])
     unread = [package.root / PACKAGE / part for part in ("classroom", "exercises", "explore/views")]
-    files = depends_on(package, sources)
-    counted = {file: content for file, content in sorted(files.items()) if not any(map(file.is_relative_to, unread))}
-    used = [repr(code_of(file, content)) for file, content in counted.items()]
-    return checksum_of(*sources, *used, *versions().values())
+    counted = {file: content for file, content in files.items() if not any(map(file.is_relative_to, unread))}
+    used = {repr(code_of(content.decode()) if file.suffix == ".py" else content) for file, content in counted.items()}
+    return checksum_of(*cells_of(notebook), *sorted(used - {"[]"}), *versions().values())
 
 
 def kept(name, seed, arithmetic):
