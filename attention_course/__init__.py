@@ -1,5 +1,6 @@
 """The package behind the course: each mechanism in plain PyTorch, one idea a file."""
 
+import attention_course.moved  # noqa: F401  (from here on old paths are found)
 from attention_course.attention import MultiHeadAttention, scaled_dot_product_attention
 from attention_course.cache import KVCache
 from attention_course.claims import claim

@@ -99,6 +99,7 @@ SPARED = [
     "environment.py",
     "float16_weights.py",
     "measure.py",
+    "moved.py",
 ]
 SPARED += ["palette.py", "patients.py", "pretrained.py"]
 SAMPLE = 12

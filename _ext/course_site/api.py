@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 INDEX = "api"
-CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!checking)")
+CHAPTERS_EXERCISES = re.compile(r"attention_course\.exercises\.(?!judging)")
 # A lesson's diagrams are functions of the package, and some are named as their file is.
 LESSONS_DIAGRAMS = re.compile(r"attention_course\.diagrams\.(?!diagram$)")
 

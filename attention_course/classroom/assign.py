@@ -16,8 +16,8 @@ from attention_course.classroom import installed
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.notebooks import for_students, for_the_instructor
 from attention_course.classroom.times import FORM, moment
-from attention_course.classroom.variants import variants
 from attention_course.exercises import CHAPTERS, Exercise, chapter_exercises
+from attention_course.exercises.judging.variants import variants
 
 NO_ADDRESS = "https://github.com/your-organisation/"  # what a copy of the course has until it is published
 WEAK = "arguments from the back"  # the handed-out stub shows it, so that it asks nothing else of a copied body

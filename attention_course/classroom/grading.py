@@ -15,10 +15,10 @@ from attention_course.classroom.asking import Asker, Stopped
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.needs import Answer
 from attention_course.classroom.submission import Submission, read
-from attention_course.classroom.variants import judge_variant
 from attention_course.exercises import Verdict, chapter_exercises
-from attention_course.exercises.checking import draw, no_function, verdict_on
-from attention_course.exercises.running import LATE, NoNumbers
+from attention_course.exercises.judging.checking import draw, no_function, verdict_on
+from attention_course.exercises.judging.running import LATE, NoNumbers
+from attention_course.exercises.judging.variants import judge_variant
 
 LOOK = "look yourself"
 UNJUDGED = (LOOK, "stopped")  # nothing is said about the answer

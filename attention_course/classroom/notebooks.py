@@ -6,8 +6,8 @@ from datetime import datetime
 from itertools import pairwise
 
 from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.variants import PUBLISHED, RIGHT_BUT, Variant, taken, turned_solution, variants
 from attention_course.exercises import Exercise
+from attention_course.exercises.judging.variants import PUBLISHED, RIGHT_BUT, Variant, taken, turned_solution, variants
 
 # Folds that would do the exercise. Hints stay, and the answers to quick checks, which are there to learn from.
 TOLD = re.compile(

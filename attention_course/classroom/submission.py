@@ -16,7 +16,10 @@ LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
 MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.MULTILINE)
 SLOW = 1_000_000  # characters that IPython reads for a notebook's magics: all of a cell for each of them
-REFUSED = re.compile(r"attention_course\s*\.\s*(?:classroom|exercises\s*\.\s*(?!checking|drawing|gradients|running)\w)")
+REFUSED = re.compile(
+    r"attention_course\s*\.\s*"
+    r"(?:classroom|exercises\s*\.\s*(?!judging\s*\.\s*(?:checking|drawing|gradients|running)\b)\w)"
+)
 # The one such line that stands in a lesson: these functions tell how well a model did.
 PUBLISHED = re.compile(r"^from attention_course\.exercises\.projects import (?:grade_\w+(?:, )?)+$", re.MULTILINE)
 ONE_PARSER = Lock()  # Python 3.11 counts the depth of syntax trees once for all threads, and fails where two build some

@@ -1,64 +1,12 @@
 """Checks for the chapters' exercises: one file a chapter, imported when one of its exercises is checked."""
 
+import pkgutil
 from importlib import import_module
 
-from attention_course.exercises.checking import Exercise, Misconception, Verdict, judge
+from attention_course.exercises.judging.checking import Exercise, Misconception, Verdict, judge
 
-CHAPTERS = (
-    "primer",
-    "bottleneck",
-    "scores",
-    "one_vector_enough",
-    "scaled_dot_product",
-    "scale",
-    "memory",
-    "self_attention",
-    "recurrence",
-    "three_matrices",
-    "order",
-    "multi_head",
-    "one_head",
-    "masking",
-    "mask_numbers",
-    "positions",
-    "relative",
-    "length",
-    "reaching_farther",
-    "transformer",
-    "depth",
-    "modern_block",
-    "block_cost",
-    "language_model",
-    "generation",
-    "speculative",
-    "cache",
-    "smaller_caches",
-    "gpt2",
-    "interpretability",
-    "circuits",
-    "own_model",
-    "theory",
-    "limits",
-    "rank",
-    "cross_attention",
-    "search",
-    "alignment",
-    "projects",
-    "classifiers",
-    "tables",
-    "pointing",
-    "vision",
-    "troubleshooting",
-    "diagnose",
-    "efficient",
-    "approximations",
-    "recall",
-    "states",
-    "flash",
-    "kernels",
-    "many_devices",
-    "processes",
-)
+# A chapter's file has the chapter's name; how answers are judged stands in a folder of its own.
+CHAPTERS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg))
 
 
 def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
@@ -77,8 +25,7 @@ def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
     """
     chapter = str(exercise_id).split(".")[0]
     if chapter not in CHAPTERS:
-        chapters = [f"{name}." for name in CHAPTERS]
-        raise ValueError(f"exercise_id must start with one of {chapters}, got {exercise_id!r}")
+        raise ValueError(f"exercise_id must start with one of {[f'{name}.' for name in CHAPTERS]}, got {exercise_id!r}")
     exercises = chapter_exercises(chapter)
     if exercise_id not in exercises:
         raise ValueError(f"exercise_id must be one of {sorted(exercises)}, got {exercise_id!r}")
@@ -86,7 +33,7 @@ def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
     if variant is None:
         return judge(exercise, answer)
     # Variants are made of exercises, and hardly any notebook has one.
-    from attention_course.classroom.variants import judge_variant
+    from attention_course.exercises.judging.variants import judge_variant
 
     return judge_variant(exercise, variant, lambda asked: judge(asked, answer))
 

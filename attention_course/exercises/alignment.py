@@ -2,8 +2,8 @@
 
 import torch
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 
 # --- one token of the memory exchanged -------------------------------------------------------------
 

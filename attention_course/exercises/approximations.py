@@ -4,8 +4,8 @@ from functools import partial
 
 import torch
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer
 
 # --- Performer's features, each direction both ways ------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Exercises of the page "What does a block cost?"."""
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer
 
 # --- parameters of a block ---------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 # --- writing with a cache -------------------------------------------------------------------------
 

@@ -3,8 +3,8 @@
 import torch
 
 from attention_course.circuits import induction_score
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 
 # --- the induction score of a head ----------------------------------------------------------------
 

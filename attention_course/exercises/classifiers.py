@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import lengths_up_to, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import lengths_up_to, normal
 
 
 def _padded_batch(size, generator):

@@ -2,8 +2,8 @@
 
 import torch
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 # How a token reaches an output: not at all, in the last feature alone, or in two, one up and the other as far down.
 # Larger numbers: by attention.

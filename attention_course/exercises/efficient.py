@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_course.exercises.checking import Exercise, Misconception
+from attention_course.exercises.judging.checking import Exercise, Misconception
 
 
 def _positive(generator, *shape):

@@ -4,8 +4,8 @@ from functools import partial
 
 import torch.nn.functional as F
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 SHAPES = {
     "ln_1.weight": (1,),

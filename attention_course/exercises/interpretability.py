@@ -3,8 +3,8 @@
 import torch
 
 from attention_course.compare_interpretations import share_found
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 # --- the share of the truth that is found --------------------------------------------------------
 

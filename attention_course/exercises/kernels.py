@@ -1,7 +1,7 @@
 """Exercises of the page "Kernels"."""
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 
 # --- the gradient of a tile of scores -----------------------------------------------------------
 

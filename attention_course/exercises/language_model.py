@@ -5,8 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 
 # --- cut a text into inputs and targets -----------------------------------------------------------
 

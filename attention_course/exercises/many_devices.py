@@ -4,8 +4,8 @@ import torch
 
 from attention_course.efficient.tiles import attend_block
 from attention_course.efficient.tiles import merge as merge_blocks
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 
 # --- merging what several devices found ----------------------------------------------------------
 

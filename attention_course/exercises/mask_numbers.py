@@ -2,8 +2,8 @@
 
 import torch
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import lengths_up_to, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import lengths_up_to, normal
 
 # --- softmax under a mask -----------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Exercises of the page "What have today's models changed?"."""
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer
 
 # --- the width of a gated layer -------------------------------------------------------------------------
 

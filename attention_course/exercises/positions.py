@@ -3,8 +3,8 @@
 import torch
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 from attention_course.positions import rotate
 
 # --- a code for each token of a batch -----------------------------------------------------------

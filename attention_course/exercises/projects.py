@@ -2,7 +2,7 @@
 
 import torch
 
-from attention_course.exercises.checking import NOT_BEGUN, Exercise, Misconception, Verdict
+from attention_course.exercises.judging.checking import NOT_BEGUN, Exercise, Misconception, Verdict
 from attention_course.tasks import dates, spelling, translation
 
 GOALS = {"dates": 0.96, "names": 0.93, "pairs": 0.9}  # shares of what was written rightly

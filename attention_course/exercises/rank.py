@@ -1,7 +1,7 @@
 """Exercises of the page "Narrow heads, and attention alone"."""
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 
 def apart(tokens):

@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import integer, normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import integer, normal
 
 TRAINED_BASE = 10_000.0
 

@@ -1,7 +1,7 @@
 """Exercises of the page "Why not a recurrent network?"."""
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 # --- merging two steps of a linear recurrence ------------------------------------------------------------
 

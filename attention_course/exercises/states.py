@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from attention_course.exercises.checking import Exercise, Misconception
+from attention_course.exercises.judging.checking import Exercise, Misconception
 
 # --- what the delta rule writes, all tokens at once -----------------------------------------------
 

@@ -1,7 +1,7 @@
 """Exercises of the page "What are the three matrices for?"."""
 
-from attention_course.exercises.checking import Exercise, Misconception
-from attention_course.exercises.drawing import normal
+from attention_course.exercises.judging.checking import Exercise, Misconception
+from attention_course.exercises.judging.drawing import normal
 
 # --- two matrices in one -----------------------------------------------------------------------------
 

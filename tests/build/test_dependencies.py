@@ -36,17 +36,18 @@ from attention_course.tasks.digits import digits
     "recorded/depth.json": "{}",
     "exercises/__init__.py": """\
 from attention_course.exercises import flash, masking
-from attention_course.exercises.checking import judge
+from attention_course.exercises.judging.checking import judge
 
 def check(exercise_id, answer):
     ...
 """,
-    "exercises/checking.py": "",
-    "exercises/flash.py": "from attention_course.exercises.checking import Exercise\n",
+    "exercises/judging/__init__.py": '"""How."""\n',
+    "exercises/judging/checking.py": "",
+    "exercises/flash.py": "from attention_course.exercises.judging.checking import Exercise\n",
     "exercises/masking.py": "",
 }
 EXPLORE = {"explore/explorer.py", "explore/views/map.js", "explore/views/map.css"}
-CHECK = {"exercises/__init__.py", "exercises/checking.py"}
+CHECK = {"exercises/__init__.py", "exercises/judging/checking.py"}
 DATES = {"tasks/dates.py", "tasks/batch.py"}
 
 CASES = {

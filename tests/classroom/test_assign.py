@@ -15,8 +15,8 @@ from choosing import weekly
 from attention_course.classroom.assign import assign, main
 from attention_course.classroom.assignment import Assignment, Task
 from attention_course.classroom.notebooks import OF_HINTS, for_students
-from attention_course.classroom.variants import variants
 from attention_course.exercises import CHAPTERS, chapter_exercises, check
+from attention_course.exercises.judging.variants import variants
 
 ROOT = Path(__file__).parents[2]
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

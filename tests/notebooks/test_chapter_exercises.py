@@ -7,7 +7,7 @@ from pathlib import Path
 from form import parse
 
 from attention_course.exercises import chapter_exercises, check
-from attention_course.exercises.checking import NOT_MENDED
+from attention_course.exercises.judging.checking import NOT_MENDED
 
 PARTS = {
     "minutes": r"\d+ min",

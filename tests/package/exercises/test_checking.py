@@ -11,9 +11,9 @@ from choosing import weekly
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
-from attention_course.exercises.checking import LENGTH, NOT_MENDED, SIZES, Exercise, draw, judge
-from attention_course.exercises.drawing import normal
-from attention_course.exercises.running import WRITTEN, run
+from attention_course.exercises.judging.checking import LENGTH, NOT_MENDED, SIZES, Exercise, draw, judge
+from attention_course.exercises.judging.drawing import normal
+from attention_course.exercises.judging.running import WRITTEN, run
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)

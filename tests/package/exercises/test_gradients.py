@@ -8,8 +8,8 @@ from choosing import weekly
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, chapter_exercises
-from attention_course.exercises.checking import Exercise, judge
-from attention_course.exercises.gradients import IN_PLACE, fault, gradients_of
+from attention_course.exercises.judging.checking import Exercise, judge
+from attention_course.exercises.judging.gradients import IN_PLACE, fault, gradients_of
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 each_in_a_model = pytest.mark.parametrize(

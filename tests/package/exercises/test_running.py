@@ -13,7 +13,7 @@ import torch
 from nbclient import NotebookClient
 
 from attention_course import check
-from attention_course.exercises.running import NoNumbers, run
+from attention_course.exercises.judging.running import NoNumbers, run
 
 
 def forever(*arguments):
@@ -97,7 +97,7 @@ def test_the_limit_holds_for_all_inputs_together():
 
 
 def test_an_endless_answer_gets_a_verdict(monkeypatch):
-    monkeypatch.setattr("attention_course.exercises.running.run.__defaults__", (0.2,))
+    monkeypatch.setattr("attention_course.exercises.judging.running.run.__defaults__", (0.2,))
     verdict = check("scale.softmax_jacobian", forever)
     assert verdict.status == "wrong" and "no result after 0.2 seconds" in verdict.message
 
@@ -215,7 +215,7 @@ def test_lines_of_the_library_are_not_shown():
 
 def test_a_kernel_survives_and_shows_the_line_of_the_cell():
     cell = """import sys, time
-from attention_course.exercises.running import run
+from attention_course.exercises.judging.running import run
 
 def endless():
     while True:

@@ -15,10 +15,10 @@ from itertools import combinations
 
 import torch
 
-from attention_course.classroom.turns import TURNS, Turn
 from attention_course.exercises import Exercise, Verdict, judge
-from attention_course.exercises.checking import NOTHING_CAME, SEED, SIZES
-from attention_course.exercises.running import plain_torch, run
+from attention_course.exercises.judging.checking import NOTHING_CAME, SEED, SIZES
+from attention_course.exercises.judging.running import plain_torch, run
+from attention_course.exercises.judging.transforms import TURNS, Turn
 
 # Names of misconceptions: what a published solution is, and what is right but for a result that is not turned.
 PUBLISHED = "the lesson's own"

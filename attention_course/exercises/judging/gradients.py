@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from attention_course.exercises.running import NoNumbers, run
+from attention_course.exercises.judging.running import NoNumbers, run
 
 TOLERANCE = 1e-3  # of an argument's largest gradient; rounding moves a gradient by some 1e-6 of it
 CUT_OFF = (

@@ -6,9 +6,16 @@ import pytest
 import torch
 from choosing import weekly
 
-from attention_course.classroom.turns import TURNS
-from attention_course.classroom.variants import MISSED, PUBLISHED, judge_variant, turned_solution, variants, varied
 from attention_course.exercises import CHAPTERS, chapter_exercises, check, judge
+from attention_course.exercises.judging.transforms import TURNS
+from attention_course.exercises.judging.variants import (
+    MISSED,
+    PUBLISHED,
+    judge_variant,
+    turned_solution,
+    variants,
+    varied,
+)
 
 EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
 # On each change one exercise of a chapter in one of its variants, and every week all in all, which takes minutes.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
-from attention_course.exercises.gradients import fault, gradients_of
-from attention_course.exercises.running import NoNumbers, plain_torch, run
+from attention_course.exercises.judging.gradients import fault, gradients_of
+from attention_course.exercises.judging.running import NoNumbers, plain_torch, run
 
 SIZES = (2, 3, 4, 5, 6, 7)
 SEED = 0

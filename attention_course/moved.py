@@ -1,0 +1,37 @@
+"""Where modules of version 0.1 stand now: the old path leads there for a version, with a warning that names the new."""
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.util import spec_from_loader
+
+PACKAGE = "attention_course."
+MOVED = {
+    "classroom.turns": "attention_course.exercises.judging.transforms",
+    "classroom.variants": "attention_course.exercises.judging.variants",
+    "exercises.checking": "attention_course.exercises.judging.checking",
+    "exercises.drawing": "attention_course.exercises.judging.drawing",
+    "exercises.gradients": "attention_course.exercises.judging.gradients",
+    "exercises.running": "attention_course.exercises.judging.running",
+}
+
+
+class Forward(MetaPathFinder, Loader):
+    """Finds a module by its old path, and gives the one that stands elsewhere: the same object under both."""
+
+    def find_spec(self, name, path=None, target=None):
+        """Only what has moved is found here."""
+        if name.startswith(PACKAGE) and name.removeprefix(PACKAGE) in MOVED:
+            return spec_from_loader(name, self)
+        return None
+
+    def exec_module(self, module):
+        """Put the module itself in the place of the empty one that Python has made."""
+        new = MOVED[module.__name__.removeprefix(PACKAGE)]
+        warnings.warn(f"{module.__name__} is now {new}", DeprecationWarning, stacklevel=2)
+        sys.modules[module.__name__] = import_module(new)
+
+
+# Before the others: a folder that has moved would be found again through its path, as another module.
+sys.meta_path.insert(0, Forward())
