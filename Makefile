@@ -63,8 +63,9 @@ $(COLAB)/.pins: tests/notebooks/colab-requirements.txt
 	@$(COMPILE)
 	@touch $@
 
-$(VENV)/.package: $(VENV)/.pins pyproject.toml
-	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+$(VENV)/.package: $(VENV)/.pins pyproject.toml attention_classroom/pyproject.toml
+	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	  --editable . --editable attention_classroom
 	@touch $@
 
 site: $(VENV)/.package ## run the notebooks that changed and build the site into _build/html
@@ -224,7 +225,7 @@ lock: $(UV)/.installed ## write requirements.txt from requirements.in: what is n
 	@$(UV)/bin/uv pip compile requirements.in --quiet --output-file requirements.txt --config-file tools/lock.toml \
 	  --universal --python-version 3.11 --no-annotate --custom-compile-command "make lock" > /dev/null
 
-wheel: $(VENV)/.package ## build the package as one file, for those who cannot reach the repository
+wheel: $(VENV)/.package ## build the package, and what assigns and grades, as one file each, for those who cannot reach the repository
 	@$(BIN)/python tools/wheel.py
 
 url: ## name where the course is published: URL=https://github.com/organisation/repository (SITE=https://...)

@@ -3,10 +3,11 @@
 import argparse
 from importlib import import_module
 
+CLASSROOM = "attention_classroom"  # the instructors' program
 COMMANDS = {
-    "assign": ("attention_course.classroom.assign", "make notebooks to hand out from lessons"),
+    "assign": (f"{CLASSROOM}.assign", "make notebooks to hand out from lessons"),
     "diagnose": ("attention_course.diagnose", "say what is wrong with an attention of your own"),
-    "grade": ("attention_course.classroom.grade", "judge the notebooks that came back"),
+    "grade": (f"{CLASSROOM}.grade", "judge the notebooks that came back"),
 }
 
 
@@ -18,7 +19,13 @@ def main(arguments: list[str] | None = None) -> int:
         command = subparsers.add_parser(name, help=purpose, add_help=False)
         command.set_defaults(module=module)
     chosen, rest = parser.parse_known_args(arguments)
-    return import_module(chosen.module).main(rest)  # so that `--help` imports no PyTorch
+    try:
+        module = import_module(chosen.module)  # only now, so that `--help` imports no PyTorch
+    except ModuleNotFoundError as error:
+        if error.name != CLASSROOM:
+            raise
+        parser.error(f"{CLASSROOM} is not installed: `pip install ./{CLASSROOM}` in a copy of the course does it")
+    return module.main(rest)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
-from attention_course.classroom.assign import assign
-from attention_course.classroom.grading import grade_all
-from attention_course.classroom.handed_in import submissions
+from attention_classroom.assign import assign
+from attention_classroom.grading import grade_all
+from attention_classroom.handed_in import submissions
 
 ROOT = Path(__file__).parents[1]
 LESSON, STUDENTS = "multi_head", 200

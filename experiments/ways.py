@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.grading import grade_one
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.grading import grade_one
 from attention_course.exercises import Exercise, chapter_exercises
 
 ROOT = Path(__file__).parents[1]

@@ -105,7 +105,7 @@ def fingerprint(notebook, package):
     Neither the setup cell does, nor exercises with what grades them, nor explorers' views, nor where a file stands.
     """
     files = depends_on(package, [cell.source for _, cell in code_cells(notebook)[1:]])
-    unread = [package.root / PACKAGE / part for part in ("classroom", "exercises", "explore/views")]
+    unread = [package.root / PACKAGE / part for part in ("exercises", "explore/views")]
     counted = {file: content for file, content in files.items() if not any(map(file.is_relative_to, unread))}
     used = {repr(code_of(content.decode()) if file.suffix == ".py" else content) for file, content in counted.items()}
     return checksum_of(*cells_of(notebook), *sorted(used - {"[]"}), *versions().values())

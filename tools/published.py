@@ -49,7 +49,8 @@ PLACES = {  # where it is written, the first time for whoever reads it
     "url": [("_config.yml", r"^  url: *(\S*)"), ("CITATION.cff", r"^repository-code: *(\S*)")],
     "branch": [("_config.yml", r"^  branch: *(\S*)")],
     "baseurl": [("_config.yml", r"^  baseurl: *(\S*)")],
-    "version": [("pyproject.toml", r'^version = "(.*)"'), ("CITATION.cff", r"^version: *(\S*)")],
+    "version": [("pyproject.toml", r'^version = "(.*)"'), ("CITATION.cff", r"^version: *(\S*)")]
+    + [("attention_classroom/pyproject.toml", r'^version = "(.*)"')],
 }
 
 

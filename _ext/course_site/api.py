@@ -26,17 +26,19 @@ def module_names():
 
     The lessons' diagrams are documented where they are imported from.
     """
+    import attention_classroom
     import attention_course  # only where there is a reference: it imports torch
 
-    prefix = attention_course.__name__ + "."
-    names = [module.name for module in pkgutil.walk_packages(attention_course.__path__, prefix)]
+    packages = (attention_course, attention_classroom)
+    walks = [pkgutil.walk_packages(package.__path__, f"{package.__name__}.") for package in packages]
+    names = [module.name for walk in walks for module in walk]
     hidden = (CHAPTERS_EXERCISES, LESSONS_DIAGRAMS)
     return sorted(name for name in names if "._" not in name and not any(kind.match(name) for kind in hidden))
 
 
 def title(name):
-    """What a module is called on the site: its name inside the package."""
-    return name.split(".", 1)[1]
+    """What a module is called on the site: its name inside the package, or in the instructors' program."""
+    return name.removeprefix("attention_course.").removeprefix("attention_")
 
 
 def write_pages(folder):

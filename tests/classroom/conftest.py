@@ -3,7 +3,7 @@
 import pytest
 from here import Here
 
-from attention_course.classroom import grade
+from attention_classroom import grade
 
 
 @pytest.fixture

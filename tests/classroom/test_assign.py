@@ -12,9 +12,9 @@ import nbformat
 import pytest
 from choosing import weekly
 
-from attention_course.classroom.assign import assign, main
-from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.notebooks import OF_HINTS, for_students
+from attention_classroom.assign import assign, main
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.notebooks import OF_HINTS, for_students
 from attention_course.exercises import CHAPTERS, chapter_exercises, check
 from attention_course.exercises.judging.variants import variants
 

@@ -20,16 +20,16 @@ import torch
 from choosing import every_third, weekly
 from here import Here
 
-from attention_course.classroom import grading, installed
-from attention_course.classroom.apart import landlock_version
-from attention_course.classroom.asking import Asker, Stopped, _conversation, _Lent
-from attention_course.classroom.assign import assign
-from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.grading import grade_all, grade_one, safe_name
-from attention_course.classroom.handed_in import submissions
-from attention_course.classroom.reports import write_reports
-from attention_course.classroom.submission import read
-from attention_course.classroom.wire import send
+from attention_classroom import grading, installed
+from attention_classroom.assign import assign
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.client import Asker, Stopped, _conversation, _Lent
+from attention_classroom.grading import grade_all, grade_one, safe_name
+from attention_classroom.handed_in import submissions
+from attention_classroom.protocol import send
+from attention_classroom.reports import write_reports
+from attention_classroom.sandbox import landlock_version
+from attention_classroom.submission import read
 from attention_course.exercises import CHAPTERS
 
 ROOT = Path(__file__).parents[2]
@@ -439,7 +439,7 @@ def answer(patches, words, W_q, W_k, W_v):
 message = json.loads({json.dumps(json.dumps(message))})
 def encoded(value):
     import sys
-    return sys.modules["attention_course.class" + "room.wire"].encode(value, None)
+    return sys.modules["attention_class" + "room.protocol"].encode(value, None)
 
 class Sent:
     outcomes = []
@@ -540,7 +540,7 @@ def test_another_package_judges_anew(tmp_path, monkeypatch):
 
 
 def test_references_and_grader_are_refused_by_name(verdict_on):
-    for module in ("attention_course.exercises.scale", "attention_course.classroom.grading"):
+    for module in ("attention_course.exercises.scale", "attention_classroom.grading", "attention_course.classroom"):
         assert verdict_on(START, f"import {module}", f"{RIGHT}\n{CHECK}")["status"] == "refused"
 
 

@@ -5,13 +5,13 @@ import re
 import pytest
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, made, marks, notebook, result_of
 
-from attention_course.classroom import installed, tables
-from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.grade import main
-from attention_course.classroom.grading import grade_one
-from attention_course.classroom.handed_in import submissions
-from attention_course.classroom.reports import days_late, write_reports
-from attention_course.classroom.submission import read
+from attention_classroom import installed, tables
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.grade import main
+from attention_classroom.grading import grade_one
+from attention_classroom.handed_in import submissions
+from attention_classroom.reports import days_late, write_reports
+from attention_classroom.submission import read
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]

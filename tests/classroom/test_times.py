@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_course.classroom.times import read_times
+from attention_classroom.times import read_times
 
 DUE = "2027-03-01T18:00+01:00"
 CLASS = ["Fay Late_1007", "Ada_1", "Ada_2", "byronada_77", "=x\nwith a newline"]

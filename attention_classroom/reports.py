@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.decided import decide, read_decided, write_decided
-from attention_course.classroom.grading import UNJUDGED, safe_name, write_whole
-from attention_course.classroom.tables import FOR_EXCEL, table
+from attention_classroom.assignment import Assignment
+from attention_classroom.grading import UNJUDGED, safe_name, write_whole
+from attention_classroom.overrides import decide, read_decided, write_decided
+from attention_classroom.tables import FOR_EXCEL, table
 
 DAY = 24 * 60 * 60
 

@@ -1,4 +1,4 @@
-"""Judge what a class has handed in. No submission judges itself: see `answering`."""
+"""Judge what a class has handed in. No submission judges itself: see `worker`."""
 
 import hashlib
 import json
@@ -10,11 +10,11 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, wait
 from pathlib import Path
 
-from attention_course.classroom import installed
-from attention_course.classroom.asking import Asker, Stopped
-from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.needs import Answer
-from attention_course.classroom.submission import Submission, read
+from attention_classroom import installed
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.client import Asker, Stopped
+from attention_classroom.needs import Answer
+from attention_classroom.submission import Submission, read
 from attention_course.exercises import Verdict, chapter_exercises
 from attention_course.exercises.judging.checking import draw, no_function, verdict_on
 from attention_course.exercises.judging.running import LATE, NoNumbers

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from attention_course.classroom import installed
-from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.decided import read_decided
-from attention_course.classroom.grading import grade_all
-from attention_course.classroom.handed_in import not_read, submissions
-from attention_course.classroom.reports import write_empty_times, write_reports
-from attention_course.classroom.times import read_times
+from attention_classroom import installed
+from attention_classroom.assignment import Assignment
+from attention_classroom.grading import grade_all
+from attention_classroom.handed_in import not_read, submissions
+from attention_classroom.overrides import read_decided
+from attention_classroom.reports import write_empty_times, write_reports
+from attention_classroom.times import read_times
 
 
 def main(arguments: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""The grader's side of `answering`: hand an answer over, lend it functions, and take its numbers."""
+"""The grader's side of `worker`: hand an answer over, lend it functions, and take its numbers."""
 
 import copy
 import os
@@ -9,10 +9,10 @@ import time
 
 import torch
 
-from attention_course.classroom.wire import decode, encode, receive, send
+from attention_classroom.protocol import decode, encode, receive, send
 
 SECONDS = 20  # for an answer, with all that has to run before it
-ANSWERING = "attention_course.classroom.answering"
+WORKER = "attention_classroom.worker"
 CALLS = 5_000  # of functions that an answer was lent
 
 
@@ -79,7 +79,7 @@ class Asker:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", ANSWERING, str(theirs.fileno()), str(self.seconds)],
+                [sys.executable, "-m", WORKER, str(theirs.fileno()), str(self.seconds)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -6,8 +6,8 @@ import re
 import pytest
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, notebook
 
-from attention_course.classroom import grade
-from attention_course.classroom.decided import Decided, read_decided
+from attention_classroom import grade
+from attention_classroom.overrides import Decided, read_decided
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 UNDEFINED = f"def answer(x):\n    return from_file(x)\n\n{CHECK}"

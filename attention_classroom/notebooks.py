@@ -5,7 +5,7 @@ import re
 from datetime import datetime
 from itertools import pairwise
 
-from attention_course.classroom.assignment import Assignment, Task
+from attention_classroom.assignment import Assignment, Task
 from attention_course.exercises import Exercise
 from attention_course.exercises.judging.variants import PUBLISHED, RIGHT_BUT, Variant, taken, turned_solution, variants
 

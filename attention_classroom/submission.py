@@ -10,14 +10,14 @@ from threading import Lock
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from attention_course.classroom.needs import Answer, parts_of, with_needs
+from attention_classroom.needs import Answer, parts_of, with_needs
 
 LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
 MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.MULTILINE)
 SLOW = 1_000_000  # characters that IPython reads for a notebook's magics: all of a cell for each of them
 REFUSED = re.compile(
-    r"attention_course\s*\.\s*"
+    r"attention_classroom|attention_course\s*\.\s*"
     r"(?:classroom|exercises\s*\.\s*(?!judging\s*\.\s*(?:checking|drawing|gradients|running)\b)\w)"
 )
 # The one such line that stands in a lesson: these functions tell how well a model did.

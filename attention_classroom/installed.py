@@ -5,7 +5,9 @@ import json
 import subprocess
 from pathlib import Path
 
-PACKAGE = "attention_course"
+import attention_course
+
+PACKAGE = attention_course.__name__
 
 
 def version() -> str:
@@ -18,9 +20,10 @@ def commit() -> str:
     noted = json.loads(importlib.metadata.distribution(PACKAGE).read_text("direct_url.json") or "{}")
     if "vcs_info" in noted:
         return noted["vcs_info"]["commit_id"]
-    git = ["git", "-C", Path(__file__).parent]
+    file = Path(attention_course.__file__)
+    git = ["git", "-C", file.parent]
     try:  # the package may lie, unknown to it, within a repository of something else
-        subprocess.run([*git, "ls-files", "--error-unmatch", Path(__file__).name], capture_output=True, check=True)
+        subprocess.run([*git, "ls-files", "--error-unmatch", file.name], capture_output=True, check=True)
         asked = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""

@@ -1,8 +1,8 @@
 """Run one answer in a process of its own, which knows no reference and gives nothing but numbers back.
 
-`python -m attention_course.classroom.answering FD SECONDS` loads PyTorch once and then forks for each answer: first a
-guard, which ends the answer when its time is over, then the answer itself. Where the system allows it, the answer has
-no network, reaches no process but its own, and writes nowhere but into its folder, which is empty (`apart`). It has two
+`python -m attention_classroom.worker FD SECONDS` loads PyTorch once and then forks for each answer: first a guard,
+which ends the answer when its time is over, then the answer itself. Where the system allows it, the answer has no
+network, reaches no process but its own, and writes nowhere but into its folder, which is empty (`sandbox`). It has two
 gigabytes, and nowhere to print to.
 
 It is no prison: an answer can read what its user can read. Against that a container helps, such as
@@ -28,8 +28,8 @@ import time
 import torch
 
 import attention_course  # noqa: F401  (loaded once, before the forks)
-from attention_course.classroom.apart import landlock_version, leave_the_others, write_nowhere_but
-from attention_course.classroom.wire import decode, encode, receive, send
+from attention_classroom.protocol import decode, encode, receive, send
+from attention_classroom.sandbox import landlock_version, leave_the_others, write_nowhere_but
 from attention_course.exercises.judging.gradients import gradients_of
 from attention_course.exercises.judging.running import NoNumbers, run
 
@@ -98,10 +98,10 @@ class _Refused(importlib.abc.MetaPathFinder):
     """No module that holds references, and none of the grader's."""
 
     def find_spec(self, name, path, target=None):
-        package, _, rest = name.partition("attention_course.")
+        package, _, rest = name.partition(".")
         room, _, module = rest.partition(".")
-        refused = room == "classroom" or room == "exercises" and module and module not in OPEN
-        if not package and refused:
+        of_references = package == "attention_course" and room == "exercises" and module and module not in OPEN
+        if of_references or package == "attention_classroom" or room == "classroom":
             raise ImportError(f"{name} is not there for answers")
 
 

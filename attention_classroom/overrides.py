@@ -5,9 +5,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from attention_course.classroom.assignment import Assignment
-from attention_course.classroom.grading import UNJUDGED, write_whole
-from attention_course.classroom.tables import FOR_EXCEL, lines, named, student_of, table
+from attention_classroom.assignment import Assignment
+from attention_classroom.grading import UNJUDGED, write_whole
+from attention_classroom.tables import FOR_EXCEL, lines, named, student_of, table
 
 HEAD = ["student", "exercise", "points", "of", "grade says"]
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import date, datetime
 from pathlib import Path
 
-from attention_course.classroom.tables import harmless, lines, student_of
+from attention_classroom.tables import harmless, lines, student_of
 
 FORM = "2027-03-01T18:05+01:00"
 

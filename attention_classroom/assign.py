@@ -12,10 +12,10 @@ import secrets
 import sys
 from pathlib import Path
 
-from attention_course.classroom import installed
-from attention_course.classroom.assignment import Assignment, Task
-from attention_course.classroom.notebooks import for_students, for_the_instructor
-from attention_course.classroom.times import FORM, moment
+from attention_classroom import installed
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.notebooks import for_students, for_the_instructor
+from attention_classroom.times import FORM, moment
 from attention_course.exercises import CHAPTERS, Exercise, chapter_exercises
 from attention_course.exercises.judging.variants import variants
 

@@ -1,1 +1,0 @@
-"""For instructors: exercises turned round, notebooks to hand out, and marks for what comes back."""
