@@ -11,7 +11,7 @@ from attention_course.fused import fused_attention
 from attention_course.grouped import grouped_query_attention
 from attention_course.masks import hide_future
 from attention_course.mechanism import AttentionLayer, Mechanism, as_mechanism
-from attention_course.validation import validate_dropout, validate_inputs, validate_mask
+from attention_course.support.validation import validate_dropout, validate_inputs, validate_mask
 
 
 def scaled_dot_product_attention(

@@ -2,10 +2,11 @@
 
 from torch import nn
 
-from attention_course import float16_weights, recorded
+from attention_course import recorded
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
+from attention_course.support import float16_weights
 from attention_course.tasks import translation
 
 

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from attention_course.autocast import wide
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
-from attention_course.validation import validate_whole_number
+from attention_course.support.autocast import wide
+from attention_course.support.validation import validate_whole_number
 
 
 @torch.no_grad()

@@ -5,8 +5,8 @@ from torch import Tensor, nn
 
 from attention_course.masks import causal_mask
 from attention_course.positions import SinusoidalPositions
+from attention_course.support.validation import validate_whole_number
 from attention_course.transformer import Decoder, Encoder
-from attention_course.validation import validate_whole_number
 
 
 class EncoderDecoder(nn.Module):

@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_course.autocast import result_dtype
 from attention_course.masks import hide_future
+from attention_course.support.autocast import result_dtype
 
 
 def fused_attention(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from attention_course.masks import hide_future
-from attention_course.validation import validate_bias, validate_inputs, validate_mask
+from attention_course.support.validation import validate_bias, validate_inputs, validate_mask
 
 # Up to so many queries a head, those of a group are laid behind one another, and the mask is copied for each head.
 # With more queries that copy would be larger than one of the keys and values, which are then copied instead.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attention_course.autocast import wide
+from attention_course.support.autocast import wide
 
 Answer = Callable[[Tensor], Tensor]
 """Takes embedded tokens `(batch, n, d_model)` to one number each, `(batch,)`: a logit, or a difference of two."""

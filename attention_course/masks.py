@@ -9,7 +9,7 @@ from operator import index
 import torch
 from torch import Tensor
 
-from attention_course.validation import validate_mask
+from attention_course.support.validation import validate_mask
 
 
 def causal_mask(n_queries: int, n_keys: int | None = None, *, device=None) -> Tensor:

@@ -8,6 +8,8 @@ from importlib.util import spec_from_loader
 
 PACKAGE = "attention_course."
 MOVED = {
+    "arrays": "attention_course.support.arrays",
+    "autocast": "attention_course.support.autocast",
     "classroom": "attention_classroom",
     "classroom.answering": "attention_classroom.worker",
     "classroom.apart": "attention_classroom.sandbox",
@@ -32,6 +34,8 @@ MOVED = {
     "exercises.drawing": "attention_course.exercises.judging.drawing",
     "exercises.gradients": "attention_course.exercises.judging.gradients",
     "exercises.running": "attention_course.exercises.judging.running",
+    "float16_weights": "attention_course.support.float16_weights",
+    "validation": "attention_course.support.validation",
 }
 
 

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 from attention_course import palette
-from attention_course.arrays import as_array
 from attention_course.palette import BLACK, BLUE, GREEN, ORANGE, PINK
+from attention_course.support.arrays import as_array
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", palette.WEIGHTS)
 COLORS = [BLUE, ORANGE, GREEN, PINK, BLACK]

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.autocast import wide
 from attention_course.mechanism import Mechanism
+from attention_course.support.autocast import wide
 
 
 def sinusoidal_encoding(n_positions: int, d_model: int, *, base: float = 10_000.0, device=None) -> Tensor:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.scores import AdditiveAttention, LuongAttention
-from attention_course.validation import validate_whole_number
+from attention_course.support.validation import validate_whole_number
 
 
 class GRUEncoderDecoder(nn.Module):

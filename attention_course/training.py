@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from attention_course.validation import validate_whole_number
+from attention_course.support.validation import validate_whole_number
 
 
 def train(

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from attention_course.attention import MultiHeadAttention
 from attention_course.cache import KVCache
 from attention_course.mechanism import AttentionLayer, Pluggable, fresh
-from attention_course.validation import validate_dropout
+from attention_course.support.validation import validate_dropout
 
 
 class FeedForward(nn.Sequential):

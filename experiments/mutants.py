@@ -41,7 +41,7 @@ def contract(*mechanisms: str) -> list[str]:
 MODELS = ["efficient/test_exact.py", "efficient/test_plug_in.py"]
 TESTS = {
     "attention.py": ["test_attention.py", "test_mechanism.py", *contract("exact")],
-    "autocast.py": ["test_autocast.py"],
+    "support/autocast.py": ["test_autocast.py"],
     "cache.py": ["test_cache.py"],
     "circuits.py": ["test_circuits.py"],
     "classifiers.py": ["test_classifiers.py"],
@@ -64,7 +64,7 @@ TESTS = {
     "t5_bias.py": ["test_t5_bias.py"],
     "training.py": ["test_training.py"],
     "transformer.py": ["test_transformer.py"],
-    "validation.py": ["test_validation.py", "test_attention.py"],
+    "support/validation.py": ["test_validation.py", "test_attention.py"],
     "efficient/block_sparse.py": [*MODELS, *contract("block")],
     "efficient/chunked.py": ["efficient/test_chunked.py", *MODELS, *contract("chunked")],
     "efficient/flash.py": ["efficient/test_flash.py", *MODELS, "test_mechanism.py", *contract("flash")],
@@ -92,12 +92,12 @@ TESTS = {
 # The files that TESTS must name, so that a new one is missed at once: all but those that store, draw, time or say.
 EVERY = ["[!_]*.py", "efficient/[!_]*.py", "distributed/[!_]*.py", "tasks/[!_]*.py"]
 SPARED = [
-    "arrays.py",
+    "support/arrays.py",
     "checkpoints.py",
     "claims.py",
     "diagnose.py",
     "environment.py",
-    "float16_weights.py",
+    "support/float16_weights.py",
     "measure.py",
     "moved.py",
 ]

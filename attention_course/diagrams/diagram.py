@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 
 from attention_course import palette
-from attention_course.arrays import as_array
+from attention_course.support.arrays import as_array
 
 # Ink is the page's own (`currentColor`) and every colour lies half transparent on the page's ground, so that one
 # picture serves a light page and a dark one.

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attention_course.arrays import as_array
 from attention_course.diagrams.diagram import Diagram
+from attention_course.support.arrays import as_array
 
 LEFT = 162  # where the cells begin, right of the methods' names
 CELL = 20

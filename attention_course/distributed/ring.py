@@ -10,11 +10,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from attention_course.autocast import in_float32
 from attention_course.distributed.zigzag import visible
 from attention_course.efficient.inputs import validate_weightless
 from attention_course.efficient.tiles import attend_block, differentiate_block, merge
 from attention_course.mechanism import Mechanism
+from attention_course.support.autocast import in_float32
 
 
 class Ring:

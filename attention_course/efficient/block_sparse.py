@@ -10,7 +10,7 @@ from attention_course.efficient.inputs import (
     validate_weightless,
 )
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_whole_number
+from attention_course.support.validation import validate_whole_number
 
 
 def block_sparse_attention(

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.validation import validate_inputs
+from attention_course.support.validation import validate_inputs
 
 WEIGHTS = 2**21  # in a chunk, unless its size is given: larger pieces of memory are fetched anew each time, and cleared
 

@@ -18,11 +18,11 @@ tiles are in `tiles`.
 import torch
 from torch import Tensor
 
-from attention_course.autocast import in_float32
 from attention_course.efficient.tiles import attend_block, differentiate_block
 from attention_course.grouped import repeat_heads
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_inputs
+from attention_course.support.autocast import in_float32
+from attention_course.support.validation import validate_inputs
 
 
 @in_float32

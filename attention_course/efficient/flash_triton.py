@@ -20,7 +20,7 @@ except ImportError as error:
     raise ImportError(message) from error
 
 from attention_course.efficient.inputs import validate_self_attention
-from attention_course.validation import validate_inputs
+from attention_course.support.validation import validate_inputs
 
 ROWS, COLUMNS = 64, 32  # queries and keys of a tile
 DOT_TYPES = {torch.float32: tl.float32, torch.float16: tl.float16, torch.bfloat16: tl.bfloat16}

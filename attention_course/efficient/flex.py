@@ -14,7 +14,7 @@ from torch import Tensor
 from attention_course.attention import masked_softmax
 from attention_course.grouped import repeat_heads
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_inputs
+from attention_course.support.validation import validate_inputs
 
 try:
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention

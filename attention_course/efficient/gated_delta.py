@@ -14,10 +14,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.autocast import wide
 from attention_course.efficient.gated_linear import SLOWNESS
 from attention_course.efficient.matrix_state import MatrixStateLayer, fading
 from attention_course.efficient.retention import retention_chunk
+from attention_course.support.autocast import wide
 
 
 def gated_delta_rule(query: Tensor, key: Tensor, value: Tensor, gate: Tensor, strength: Tensor) -> Tensor:

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.autocast import wide
 from attention_course.efficient.matrix_state import MatrixStateLayer, fading
+from attention_course.support.autocast import wide
 
 RANK = 16  # of the matrix that computes the gates of all features from a token
 SLOWNESS = 16  # the gate is the root of a sigmoid, this one: at a sigmoid of 1/2 a token keeps 96%

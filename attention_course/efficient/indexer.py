@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.autocast import wide
 from attention_course.mechanism import Pluggable
-from attention_course.validation import validate_whole_number
+from attention_course.support.autocast import wide
+from attention_course.support.validation import validate_whole_number
 
 
 def index_scores(query: Tensor, weight: Tensor, key: Tensor) -> Tensor:

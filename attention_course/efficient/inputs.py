@@ -6,8 +6,8 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from attention_course.autocast import result_dtype
-from attention_course.validation import validate_inputs
+from attention_course.support.autocast import result_dtype
+from attention_course.support.validation import validate_inputs
 
 
 def validate_weightless(

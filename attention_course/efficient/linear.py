@@ -12,10 +12,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_course.autocast import in_float32
 from attention_course.efficient.inputs import hide, join, split_keys, validate_self_attention, validate_weightless
 from attention_course.efficient.running_sums import RunningSums
 from attention_course.mechanism import Mechanism
+from attention_course.support.autocast import in_float32
 
 TILE = 512  # tokens whose features are held at once: they fit a core's cache
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from attention_course.attention import scaled_dot_product_attention
 from attention_course.efficient.inputs import hide, validate_weightless
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_whole_number
+from attention_course.support.validation import validate_whole_number
 
 
 def linformer_attention(

@@ -17,7 +17,7 @@ from attention_course.efficient.inputs import (
 )
 from attention_course.fused import bounded
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_whole_number
+from attention_course.support.validation import validate_whole_number
 
 SMALLEST_BLOCK = 64  # queries that share a window of keys: fewer would be too little work at a time
 OUT_OF_REACH = 2**40  # the place of a key that no query may see

@@ -10,10 +10,10 @@ came before reaches them through the state (Hua et al. 2022, arXiv:2202.10447; S
 import torch
 from torch import Tensor, nn
 
-from attention_course.autocast import in_float32, wide
 from attention_course.efficient.inputs import hide, validate_self_attention, validate_weightless
 from attention_course.mechanism import AttentionLayer
-from attention_course.validation import validate_mask
+from attention_course.support.autocast import in_float32, wide
+from attention_course.support.validation import validate_mask
 
 
 class StateCache:

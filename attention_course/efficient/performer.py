@@ -11,7 +11,6 @@ exponentially with the lengths of queries and keys.
 import torch
 from torch import Tensor
 
-from attention_course.autocast import in_float32, wide
 from attention_course.efficient.inputs import (
     hide,
     join,
@@ -22,7 +21,8 @@ from attention_course.efficient.inputs import (
 from attention_course.efficient.linear import linear_attention
 from attention_course.efficient.running_sums import CHUNK, RunningSums, divide, in_chunks
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_whole_number
+from attention_course.support.autocast import in_float32, wide
+from attention_course.support.validation import validate_whole_number
 
 TILE = 256  # tokens whose features are held at once
 

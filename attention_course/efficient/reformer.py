@@ -18,11 +18,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attention_course.attention import masked_softmax
-from attention_course.autocast import in_float32, wide
 from attention_course.efficient.inputs import hide, validate_self_attention, validate_weightless
 from attention_course.masks import causal_mask
 from attention_course.mechanism import Mechanism
-from attention_course.validation import validate_whole_number
+from attention_course.support.autocast import in_float32, wide
+from attention_course.support.validation import validate_whole_number
 
 GROUP = 64  # chunks whose scores are held at once
 SELF = -1e5  # a token's score with itself: the last resort of one that finds nobody else

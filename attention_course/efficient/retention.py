@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.autocast import wide
 from attention_course.efficient.matrix_state import MatrixStateLayer, fading
+from attention_course.support.autocast import wide
 
 
 def retention(query: Tensor, key: Tensor, value: Tensor, decay: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention_course.autocast import wide
+from attention_course.support.autocast import wide
 
 CHUNK = 64  # tokens that see each other through a small matrix, and earlier ones through the sums
 

@@ -13,7 +13,7 @@ from attention_course.cache import KVCache, undone_on_error
 from attention_course.efficient.inputs import validate_self_attention, validate_weightless
 from attention_course.efficient.longformer import LongformerAttention
 from attention_course.mechanism import AttentionLayer
-from attention_course.validation import validate_mask, validate_whole_number
+from attention_course.support.validation import validate_mask, validate_whole_number
 
 
 def sink_attention(

@@ -15,7 +15,7 @@ from attention_course.cache import KVCache, undone_on_error
 from attention_course.efficient.indexer import Indexer, WithLoss, choose, index_loss, index_scores
 from attention_course.masks import causal_mask
 from attention_course.mechanism import AttentionLayer
-from attention_course.validation import validate_mask, validate_whole_number
+from attention_course.support.validation import validate_mask, validate_whole_number
 
 NUMBERS = 2**20  # in a block of queries: of its scores with all keys, or of the keys and values it has chosen
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention_course.arrays import as_array
+from attention_course.support.arrays import as_array
 
 # What rounding to bfloat16 may add to a row's sum, or take away: the numbers may have been cast since.
 SUM_TOLERANCE = 2**-8

@@ -5,7 +5,6 @@ from html import escape
 
 import torch
 
-from attention_course import float16_weights
 from attention_course.attention import DotProductAttention, MultiHeadAttention
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.controls import temperature_steps
@@ -14,6 +13,7 @@ from attention_course.explore.text_picture import draw_text, tell_looks
 from attention_course.explore.translator import explore_translator, name_texts
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention
+from attention_course.support import float16_weights
 
 TOLD = 5  # likeliest symbols in the first state
 

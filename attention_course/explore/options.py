@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from attention_course.arrays import as_array
 from attention_course.explore.controls import HIGHEST_TEMPERATURE, LOWEST_TEMPERATURE
+from attention_course.support.arrays import as_array
 
 
 def check_labels(tokens, keys, n_queries: int, n_keys: int) -> tuple[list[str], list[str]]:

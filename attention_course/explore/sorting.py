@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
-from attention_course import float16_weights
 from attention_course.explore.controls import Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
 from attention_course.recurrent import GRUEncoderDecoder
 from attention_course.scores import LuongAttention
+from attention_course.support import float16_weights
 
 
 def explore_sorting(model: GRUEncoderDecoder, numbers: list[int], *, alt: str) -> Explorer:

@@ -5,12 +5,12 @@ from html import escape
 
 import torch
 
-from attention_course import float16_weights
 from attention_course.attention import DotProductAttention, MultiHeadAttention
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
 from attention_course.positions import SinusoidalPositions
+from attention_course.support import float16_weights
 
 
 def explore_translator(

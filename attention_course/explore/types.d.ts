@@ -77,7 +77,7 @@ export type StateRun = (
   written: number,
 ) => { state: Matrix; added: number[]; readings: Matrix }; // what was written last, and what each name reads
 
-// Numbers of 16 bits, as attention_course/float16_weights.py packs them.
+// Numbers of 16 bits, as attention_course/support/float16_weights.py packs them.
 export type Packed16 = { weights: string; shapes: [name: string, rows: number, columns: number][] };
 export type Matrix32 = { rows: number; columns: number; values: Float32Array };
 export type Parameters = Record<string, Matrix32>;

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.support.validation import validate_whole_number
 from attention_course.tasks.batch import Batch
-from attention_course.validation import validate_whole_number
 
 PAD = 0
 NOUNS = ("film", "acting", "music", "plot", "camera", "ending", "cast")

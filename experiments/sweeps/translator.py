@@ -6,9 +6,10 @@ from functools import partial
 
 import torch
 
-from attention_course import float16_weights, training
+from attention_course import training
 from attention_course.checkpoints import make_translator, translator_parts
 from attention_course.decoding import cut_after
+from attention_course.support import float16_weights
 from attention_course.tasks import translation
 from attention_course.tasks.sequences import SequencePairs
 

@@ -14,7 +14,6 @@ from seeding import seeded
 from torch import nn
 
 from attention_course import MultiHeadAttention, causal_mask
-from attention_course.autocast import in_float32, result_dtype
 from attention_course.efficient.block_sparse import BlockSparseAttention
 from attention_course.efficient.latent import LatentAttention
 from attention_course.efficient.linear import LinearAttention
@@ -23,6 +22,7 @@ from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
 from attention_course.mechanism import Mechanism
 from attention_course.positions import RotaryAttention, ShawAttention
+from attention_course.support.autocast import in_float32, result_dtype
 
 D_MODEL = N_HEADS * D_HEAD
 ERRORS = {BFLOAT16: 0.05, FLOAT16: 0.006}  # of outputs and gradients, relative to their size

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import float16_weights
 from attention_course.explore import explore_model
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, SinusoidalPositions
+from attention_course.support import float16_weights
 from attention_course.switched_off import measure_switched_off
 
 ODD = ("<pad>", "🙂", "")

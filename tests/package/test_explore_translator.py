@@ -4,7 +4,6 @@ import pytest
 import torch
 from test_explore_model import in_node
 
-from attention_course import float16_weights
 from attention_course.attention import MultiHeadAttention
 from attention_course.embeddings import ImagePatches
 from attention_course.encoder_decoder import EncoderDecoder
@@ -12,6 +11,7 @@ from attention_course.explore import explore_model
 from attention_course.explore.explorer import VIEWS
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention
+from attention_course.support import float16_weights
 
 WORDS = ["<pad>", ".", "a", "b<", "c&d"]
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_course import float16_weights
+from attention_course.support import float16_weights
 
 
 def make(width=3) -> nn.Sequential:

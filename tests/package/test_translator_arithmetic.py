@@ -7,9 +7,9 @@ import pytest
 import torch
 from model_runs import OF_A_BLOCK, assert_same, catch, runner
 
-from attention_course import float16_weights
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore.model import explore_model
+from attention_course.support import float16_weights
 
 WORDS = ["<pad>", ".", *"abcdefghi"]
 PAD, N_HEADS, N_LAYERS, LIMIT = 0, 4, 3, 20

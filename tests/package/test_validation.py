@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course.validation import validate_dropout, validate_inputs, validate_mask, validate_whole_number
+from attention_course.support.validation import validate_dropout, validate_inputs, validate_mask, validate_whole_number
 
 QUERY, KEY, VALUE = torch.zeros(2, 3, 4), torch.zeros(2, 5, 4), torch.zeros(2, 5, 6)
 

@@ -1,4 +1,4 @@
-// The parameters of a model that Python has rounded to 16 bits: see attention_course/float16_weights.py.
+// The parameters of a model that Python has rounded to 16 bits: see attention_course/support/float16_weights.py.
 
 /** @import { Packed16, Parameters } from "../../types" */
 

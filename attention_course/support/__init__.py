@@ -1,0 +1,1 @@
+"""What several rooms need: checks of arguments, 16-bit arithmetic, arrays for drawing."""
