@@ -10,6 +10,7 @@ PACKAGE = "attention_course."
 MOVED = {
     "arrays": "attention_course.support.arrays",
     "autocast": "attention_course.support.autocast",
+    "circuits": "attention_course.interpreting.circuits",
     "classroom": "attention_classroom",
     "classroom.answering": "attention_classroom.worker",
     "classroom.apart": "attention_classroom.sandbox",
@@ -30,11 +31,14 @@ MOVED = {
     "classroom.turns": "attention_course.exercises.judging.transforms",
     "classroom.variants": "attention_course.exercises.judging.variants",
     "classroom.wire": "attention_classroom.protocol",
+    "compare_interpretations": "attention_course.interpreting.comparison",
     "exercises.checking": "attention_course.exercises.judging.checking",
     "exercises.drawing": "attention_course.exercises.judging.drawing",
     "exercises.gradients": "attention_course.exercises.judging.gradients",
     "exercises.running": "attention_course.exercises.judging.running",
     "float16_weights": "attention_course.support.float16_weights",
+    "interpret": "attention_course.interpreting.interpret",
+    "switched_off": "attention_course.interpreting.ablations",
     "validation": "attention_course.support.validation",
 }
 

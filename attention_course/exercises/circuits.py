@@ -2,9 +2,9 @@
 
 import torch
 
-from attention_course.circuits import induction_score
 from attention_course.exercises.judging.checking import Exercise, Misconception
 from attention_course.exercises.judging.drawing import integer, normal
+from attention_course.interpreting.circuits import induction_score
 
 # --- the induction score of a head ----------------------------------------------------------------
 

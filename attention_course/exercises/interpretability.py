@@ -2,9 +2,9 @@
 
 import torch
 
-from attention_course.compare_interpretations import share_found
 from attention_course.exercises.judging.checking import Exercise, Misconception
 from attention_course.exercises.judging.drawing import normal
+from attention_course.interpreting.comparison import share_found
 
 # --- the share of the truth that is found --------------------------------------------------------
 

@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, checkpoints, circuits, tasks, training
+from attention_course import MultiHeadAttention, checkpoints, tasks, training
+from attention_course.interpreting import circuits
 
 COMMON = {
     "n_symbols": 26,

@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import compare_interpretations, interpret, tasks, training
+from attention_course import tasks, training
+from attention_course.interpreting import comparison, interpret
 from attention_course.tasks.coins import FACES, N_TOKENS, THINGS, VOCABULARY
 from attention_course.transformer import Encoder
 
@@ -177,10 +178,10 @@ def _share(yes: Tensor) -> float:
 
 def _score(name: str, seed: int, model: Judge) -> list[dict]:
     drawers = _test_drawers()
-    scores = compare_interpretations.every_method(model, drawers.tokens, average_thing(model, drawers.tokens))
+    scores = comparison.every_method(model, drawers.tokens, average_thing(model, drawers.tokens))
     results = []
     for method, score in scores.items():
-        found = compare_interpretations.share_found(score[:, :-1], drawers.gold[:, :-1])  # the question is no candidate
+        found = comparison.share_found(score[:, :-1], drawers.gold[:, :-1])  # the question is no candidate
         shares = {"found": found, "found_same": found[drawers.same], "found_different": found[~drawers.same]}
         shares = {what: round(share.mean().item(), 4) for what, share in shares.items()}
         results.append({"model": name, "seed": seed, "method": method} | shares)
@@ -197,7 +198,7 @@ def _examples(model: Judge) -> dict[str, dict]:
 
 
 def _example(model: Judge, drawer: tasks.Drawers) -> dict:
-    scores = compare_interpretations.every_method(model, drawer.tokens, average_thing(model, drawer.tokens))
+    scores = comparison.every_method(model, drawer.tokens, average_thing(model, drawer.tokens))
     return {
         "words": drawer.words(0),
         "gold": drawer.gold[0].tolist(),

@@ -2,7 +2,7 @@
 
 from attention_course import tasks
 from attention_course.checkpoints import load_character_model
-from attention_course.switched_off import measure_switched_off
+from attention_course.interpreting.ablations import measure_switched_off
 
 SETTINGS = {"length": 128, "n_pieces": 200}  # pieces that do not overlap, from the beginning of the held-out text
 

@@ -14,10 +14,10 @@ import torch
 from attention_course.explore import explore_model
 from attention_course.explore.bundle import join
 from attention_course.explore.explorer import VIEWS
+from attention_course.interpreting.ablations import measure_switched_off
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, SinusoidalPositions
 from attention_course.support import float16_weights
-from attention_course.switched_off import measure_switched_off
 
 ODD = ("<pad>", "🙂", "")
 SMALLER = CausalLanguageModel(3, 8, 2, 2)

@@ -9,10 +9,10 @@ from model_runs import OF_A_BLOCK, assert_same, catch, runner
 
 from attention_course.attention import MultiHeadAttention
 from attention_course.explore.model import explore_model
+from attention_course.interpreting.ablations import switched_off
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention, rotate
 from attention_course.support import float16_weights
-from attention_course.switched_off import switched_off
 
 VOCABULARY = "abcdefghijk"
 N_LAYERS, N_HEADS, LIMIT = 3, 4, 40

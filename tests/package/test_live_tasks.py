@@ -8,7 +8,7 @@ import torch
 
 from attention_course import recorded, tasks
 from attention_course.checkpoints import load_character_model
-from attention_course.switched_off import switched_off
+from attention_course.interpreting.ablations import switched_off
 
 KEY = "If the key is not found, a KeyErr"
 STATEMENT = "The for statement is used to "

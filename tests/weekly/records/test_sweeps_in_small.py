@@ -10,8 +10,9 @@ import torch
 from sweeps import load
 from test_records import EXPECTED, HOLDS, as_asked, asked, out_of_range, rows_of
 
-from attention_course import interpret, recorded, tasks
+from attention_course import recorded, tasks
 from attention_course.checkpoints import load_character_model
+from attention_course.interpreting import interpret
 
 
 class InTurn:
@@ -53,7 +54,7 @@ SMALL = {
     "interpretability": {
         "STEPS": [2, 3],
         "EXAMPLE": ("two blocks", 0),
-        "compare_interpretations.integrated_gradients": partial(interpret.integrated_gradients, steps=4),
+        "comparison.integrated_gradients": partial(interpret.integrated_gradients, steps=4),
     },
     "language_model": {"SETTINGS": {"d_model": 8, "window": 16}, "STEPS": [2, 3]},
     "layer_costs": {"LENGTHS": [192], "REPEATS": dict.fromkeys(KINDS, 1)},

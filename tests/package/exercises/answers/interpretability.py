@@ -1,7 +1,7 @@
 import torch
 
-from attention_course.compare_interpretations import share_found
 from attention_course.exercises.interpretability import integrated_gradients, output_without
+from attention_course.interpreting.comparison import share_found
 
 WRONG = {
     "interpretability.found": {

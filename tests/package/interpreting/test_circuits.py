@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from attention_course import MultiHeadAttention, circuits
+from attention_course import MultiHeadAttention
+from attention_course.interpreting import circuits
 from attention_course.language_model import CausalLanguageModel
 from attention_course.transformer import Encoder
 

@@ -4,21 +4,21 @@ import pytest
 import torch
 from torch import nn
 
-from attention_course import circuits, compare_interpretations, interpret
+from attention_course.interpreting import circuits, comparison, interpret
 from attention_course.transformer import Encoder
 
 
 def test_the_share_found_counts_as_many_as_decide():
     scores = torch.tensor([[9.0, 1, 8, 2], [9, 1, 8, 2], [9, 1, 8, 2]])
     gold = torch.tensor([[True, True, False, False], [False, False, True, False], [True, False, True, False]])
-    assert compare_interpretations.share_found(scores, gold).tolist() == pytest.approx([0.5, 0, 1])
+    assert comparison.share_found(scores, gold).tolist() == pytest.approx([0.5, 0, 1])
 
 
 def test_what_cannot_be_scored_is_named():
     with pytest.raises(ValueError, match=r"gold must have the scores' shape \(1, 2\), got \(2, 1\)"):
-        compare_interpretations.share_found(torch.ones(1, 2), torch.ones(2, 1, dtype=torch.bool))
+        comparison.share_found(torch.ones(1, 2), torch.ones(2, 1, dtype=torch.bool))
     with pytest.raises(ValueError, match="a token in every row"):
-        compare_interpretations.share_found(torch.ones(2, 2), torch.tensor([[True, True], [False, False]]))
+        comparison.share_found(torch.ones(2, 2), torch.tensor([[True, True], [False, False]]))
 
 
 class Reader(nn.Module):
@@ -42,7 +42,7 @@ def test_every_method_is_called_as_it_is_meant():
     x = model.embedding(tokens).detach()
     maps = model.read(x)[1]
     baseline = x.mean((0, 1)).expand_as(x)
-    scores = compare_interpretations.every_method(model, tokens, baseline)
+    scores = comparison.every_method(model, tokens, baseline)
     assert all(score.shape == (3, 5) and (score >= 0).all() for score in scores.values())
 
     def answer(x):

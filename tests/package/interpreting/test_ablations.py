@@ -8,10 +8,10 @@ import torch.nn.functional as F
 
 from attention_course import recorded, tasks
 from attention_course.checkpoints import load_character_model
-from attention_course.circuits import attention_layers, without_heads
+from attention_course.interpreting.ablations import bits, head_means, measure_switched_off, switched_off
+from attention_course.interpreting.circuits import attention_layers, without_heads
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import LearnedPositions, RotaryAttention
-from attention_course.switched_off import bits, head_means, measure_switched_off, switched_off
 
 PIECES = torch.randint(6, (5, 10), generator=torch.Generator().manual_seed(0))
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_course import interpret
+from attention_course.interpreting import interpret
 
 SEED = torch.Generator().manual_seed(0)
 X = torch.randn(2, 5, 3, generator=SEED, dtype=torch.float64)

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from attention_course.circuits import head_ablation
-from attention_course.interpret import (
+from attention_course.interpreting.circuits import head_ablation
+from attention_course.interpreting.interpret import (
     attention_flow,
     erasure,
     gradient_times_input,

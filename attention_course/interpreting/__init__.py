@@ -1,0 +1,1 @@
+"""What trained models do, and how one finds out: maps, gradients, heads, and what happens without them."""
