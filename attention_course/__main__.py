@@ -6,7 +6,7 @@ from importlib import import_module
 CLASSROOM = "attention_classroom"  # the instructors' program
 COMMANDS = {
     "assign": (f"{CLASSROOM}.assign", "make notebooks to hand out from lessons"),
-    "diagnose": ("attention_course.diagnose", "say what is wrong with an attention of your own"),
+    "diagnose": ("attention_course.diagnosing.diagnose", "say what is wrong with an attention of your own"),
     "grade": (f"{CLASSROOM}.grade", "judge the notebooks that came back"),
 }
 

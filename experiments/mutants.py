@@ -49,7 +49,7 @@ TESTS = {
     "decoding.py": ["test_decoding.py"],
     "embeddings.py": ["test_embeddings.py"],
     "encoder_decoder.py": ["test_encoder_decoder.py"],
-    "examine.py": ["test_examine.py"],
+    "diagnosing/examine.py": ["diagnosing/test_examine.py"],
     "fused.py": ["test_fused.py", "test_attention.py"],
     "grouped.py": ["test_grouped.py"],
     "interpreting/interpret.py": ["interpreting/test_interpret.py"],
@@ -95,13 +95,13 @@ SPARED = [
     "support/arrays.py",
     "checkpoints.py",
     "claims.py",
-    "diagnose.py",
+    "diagnosing/diagnose.py",
     "environment.py",
     "support/float16_weights.py",
     "measure.py",
     "moved.py",
 ]
-SPARED += ["palette.py", "patients.py", "pretrained.py"]
+SPARED += ["palette.py", "diagnosing/broken_models.py", "pretrained.py"]
 SAMPLE = 12
 GOAL = 0.95
 

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attention_course.diagnosing.examine import copied
 from attention_course.diagnosing.layouts import LAYOUTS
 from attention_course.diagnosing.modules import cast, stirred
 from attention_course.diagnosing.signature import Signature, build, read_signature, widths
-from attention_course.examine import copied
 
 
 class Sizes(NamedTuple):

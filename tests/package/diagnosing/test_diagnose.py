@@ -19,7 +19,7 @@ from choosing import first_of_each, weekly
 from right import FURTHER, ONCE_WRONG, RIGHT, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
 from torch import nn
 
-from attention_course.diagnose import _load, diagnose, main
+from attention_course.diagnosing.diagnose import _load, diagnose, main
 from attention_course.diagnosing.findings import LESSONS, ORDER
 from attention_course.exercises import chapter_exercises
 

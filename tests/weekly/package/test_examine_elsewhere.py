@@ -9,8 +9,8 @@ from instructions import AVX2, PLAINEST
 
 SCRIPT = """
 import sys
-from attention_course.examine import examine
-from attention_course.patients import BROKEN, SOUND
+from attention_course.diagnosing.examine import examine
+from attention_course.diagnosing.broken_models import BROKEN, SOUND
 
 cases = BROKEN | {name: (None, case) for name, case in SOUND.items()}
 for name, (cause, case) in cases.items():

@@ -9,8 +9,17 @@ from choosing import weekly
 from torch import nn
 
 from attention_course import tasks, training
-from attention_course.examine import Run, examine
-from attention_course.patients import BROKEN, SOUND, Changed, Patient, reviewer, sorter, translator, writer
+from attention_course.diagnosing.broken_models import (
+    BROKEN,
+    SOUND,
+    Changed,
+    Patient,
+    reviewer,
+    sorter,
+    translator,
+    writer,
+)
+from attention_course.diagnosing.examine import Run, examine
 from attention_course.transformer import Encoder
 
 FILE = Path(__file__).parents[2] / "attention_course" / "examine.py"
