@@ -10,7 +10,9 @@ PACKAGE = "attention_course."
 MOVED = {
     "arrays": "attention_course.support.arrays",
     "autocast": "attention_course.support.autocast",
+    "checkpoints": "attention_course.course.checkpoints",
     "circuits": "attention_course.interpreting.circuits",
+    "claims": "attention_course.course.claims",
     "classroom": "attention_classroom",
     "classroom.answering": "attention_classroom.worker",
     "classroom.apart": "attention_classroom.sandbox",
@@ -33,6 +35,7 @@ MOVED = {
     "classroom.wire": "attention_classroom.protocol",
     "compare_interpretations": "attention_course.interpreting.comparison",
     "diagnose": "attention_course.diagnosing.diagnose",
+    "environment": "attention_course.course.environment",
     "examine": "attention_course.diagnosing.examine",
     "exercises.checking": "attention_course.exercises.judging.checking",
     "exercises.drawing": "attention_course.exercises.judging.drawing",
@@ -40,8 +43,13 @@ MOVED = {
     "exercises.running": "attention_course.exercises.judging.running",
     "float16_weights": "attention_course.support.float16_weights",
     "interpret": "attention_course.interpreting.interpret",
+    "measure": "attention_course.course.measure",
+    "palette": "attention_course.course.palette",
     "patients": "attention_course.diagnosing.broken_models",
+    "plots": "attention_course.course.plots",
+    "recorded": "attention_course.course.recorded",
     "switched_off": "attention_course.interpreting.ablations",
+    "training": "attention_course.course.training",
     "validation": "attention_course.support.validation",
 }
 

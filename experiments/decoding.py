@@ -17,7 +17,8 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
-from attention_course import KVCache, MultiHeadAttention, measure, scaled_dot_product_attention
+from attention_course import KVCache, MultiHeadAttention, scaled_dot_product_attention
+from attention_course.course import measure
 from attention_course.efficient.latent import LatentAttention
 from attention_course.grouped import grouped_query_attention
 

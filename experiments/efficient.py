@@ -29,7 +29,8 @@ from peers import PEERS, ROUNDING, Call, largest_difference
 from sklearn.isotonic import IsotonicRegression
 from torch import nn
 
-from attention_course import measure, plots, scaled_dot_product_attention
+from attention_course import scaled_dot_product_attention
+from attention_course.course import measure, plots
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.efficient.flash import flash_attention

@@ -28,7 +28,7 @@ import torch
 from ipywidgets.embed import embed_snippet
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from attention_course import measure
+from attention_course.course import measure
 from attention_course.explore import Explorer, explore_attention
 
 ROOT = Path(__file__).parents[1]

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from attention_course import measure
+from attention_course.course import measure
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "_build" / "html"

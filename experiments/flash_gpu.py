@@ -1,6 +1,6 @@
 """Time exact attention on a CUDA GPU, and count its memory; `kernels` draws the record.
 
-python experiments/flash_gpu.py     minutes; writes attention_course/recorded/flash_gpu.json
+python experiments/flash_gpu.py     minutes; writes attention_course/course/recorded/flash_gpu.json
 
 Batch 1, 8 heads of 64 in float16. Each implementation is timed in turn with the others at its length, forward, and
 forward + backward where it has a backward pass. What runs out of memory is recorded without a number.
@@ -15,7 +15,8 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 
-from attention_course import measure, recorded, scaled_dot_product_attention
+from attention_course import scaled_dot_product_attention
+from attention_course.course import measure, recorded
 from attention_course.efficient.flash import flash_attention
 
 RECORD = Path(recorded.__file__).parent / "flash_gpu.json"

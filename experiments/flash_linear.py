@@ -34,7 +34,7 @@ from efficient import FUSED_CAUSAL, RESULTS, THREADS, forward, forward_backward,
 from peers import ROUNDING, Call
 from torch import Tensor, nn
 
-from attention_course import measure
+from attention_course.course import measure
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.gated_linear import GatedLinearAttention
 from attention_course.efficient.matrix_state import MatrixStateLayer

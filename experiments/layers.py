@@ -17,7 +17,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from attention_course import MultiHeadAttention, measure
+from attention_course import MultiHeadAttention
+from attention_course.course import measure
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
 

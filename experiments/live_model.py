@@ -22,8 +22,8 @@ from statistics import median
 import torch
 from playwright.sync_api import sync_playwright
 
-from attention_course import measure, recorded
-from attention_course.checkpoints import load_character_model
+from attention_course.course import measure, recorded
+from attention_course.course.checkpoints import load_character_model
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.explore import explore_model
 from attention_course.tasks.translation import ENGLISH, N_TARGET, VOCABULARY

@@ -56,13 +56,13 @@ TESTS = {
     "language_model.py": ["test_language_model.py"],
     "masks.py": ["test_masks.py"],
     "mechanism.py": ["test_mechanism.py", "test_cache.py", "test_attention.py"],
-    "plots.py": ["test_plots.py"],
+    "course/plots.py": ["test_plots.py"],
     "positions.py": ["test_positions.py"],
     "recurrent.py": ["test_recurrent.py"],
     "scores.py": ["test_scores.py"],
     "interpreting/ablations.py": ["interpreting/test_ablations.py"],
     "t5_bias.py": ["test_t5_bias.py"],
-    "training.py": ["test_training.py"],
+    "course/training.py": ["test_training.py"],
     "transformer.py": ["test_transformer.py"],
     "support/validation.py": ["test_validation.py", "test_attention.py"],
     "efficient/block_sparse.py": [*MODELS, *contract("block")],
@@ -93,15 +93,15 @@ TESTS = {
 EVERY = ["[!_]*.py", "efficient/[!_]*.py", "distributed/[!_]*.py", "tasks/[!_]*.py"]
 SPARED = [
     "support/arrays.py",
-    "checkpoints.py",
-    "claims.py",
+    "course/checkpoints.py",
+    "course/claims.py",
     "diagnosing/diagnose.py",
-    "environment.py",
+    "course/environment.py",
     "support/float16_weights.py",
-    "measure.py",
+    "course/measure.py",
     "moved.py",
 ]
-SPARED += ["palette.py", "diagnosing/broken_models.py", "pretrained.py"]
+SPARED += ["course/palette.py", "diagnosing/broken_models.py", "pretrained.py"]
 SAMPLE = 12
 GOAL = 0.95
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PACKAGE = "attention_course"
 EXERCISES = f"{PACKAGE}.exercises"
-RECORDED = f"{PACKAGE}.recorded"
+RECORDED = f"{PACKAGE}.course.recorded"
 FILE_NAME = re.compile(r"\w[\w.-]*")
 EXERCISE_ID = re.compile(r"(\w+)\.\w+")
 SCRIPTS = ["experiments", "experiments/sweeps"]  # which tests name in a string

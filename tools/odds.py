@@ -188,7 +188,7 @@ def page_record(name, old):
         for error in found["exceptions"]
     ]
     checksums = {"fingerprint": checksum, "own": own(read(name)), "shown": runs[0]["shown"]}
-    from attention_course.measure import describe_machine  # here, since PyTorch takes its time
+    from attention_course.course.measure import describe_machine  # here, since PyTorch takes its time
 
     where = {"machine": describe_machine(), "date": date.today().isoformat()}
     return checksums | where | {"runs": len(TEN), "claims": rows, "exceptions": raised}

@@ -1,6 +1,6 @@
 """The picture at the end of a lesson: which parts of the front page's language model its reader has built."""
 
-from attention_course import recorded
+from attention_course.course import recorded
 from attention_course.diagrams.diagram import Area, Diagram
 
 # From the text down to what the model writes: what a part does, and the lesson in which it is built.

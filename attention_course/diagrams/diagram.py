@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from attention_course import palette
+from attention_course.course import palette
 from attention_course.support.arrays import as_array
 
 # Ink is the page's own (`currentColor`) and every colour lies half transparent on the page's ground, so that one

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from attention_course.palette import BLUE, ORANGE
+from attention_course.course.palette import BLUE, ORANGE
 
 CELL, ROW = 42, 22  # of a number
 LEFT, RIGHT = 48, 44  # for names, and for answers

@@ -10,7 +10,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from attention_course import measure, recorded
+from attention_course.course import measure, recorded
 
 FOLDER = Path(__file__).parent
 RECORDED = Path(recorded.__file__).parent

@@ -2,7 +2,8 @@
 
 import torch
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.recurrent import GRUEncoderDecoder
 
 LENGTHS = {

@@ -5,8 +5,9 @@ import time
 import _text
 import torch
 
-from attention_course import tasks, training
-from attention_course.checkpoints import make_character_model
+from attention_course import tasks
+from attention_course.course import training
+from attention_course.course.checkpoints import make_character_model
 from attention_course.support import float16_weights
 
 SHARED = {"n_heads": 4, "window": 128, "batch": 16, "peak_lr": 0.01, "seed": 0}

@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, checkpoints, tasks, training
+from attention_course import MultiHeadAttention, tasks
+from attention_course.course import checkpoints, training
 from attention_course.interpreting import circuits
 
 COMMON = {

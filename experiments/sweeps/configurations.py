@@ -7,8 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_course import measure, tasks
+from attention_course import tasks
 from attention_course.classifiers import Classifier
+from attention_course.course import measure
 from attention_course.embeddings import ImagePatches
 from attention_course.positions import LearnedPositions
 

@@ -7,7 +7,8 @@ import _text
 import torch
 import torch.nn.functional as F
 
-from attention_course import scaled_dot_product_attention, tasks, training
+from attention_course import scaled_dot_product_attention, tasks
+from attention_course.course import training
 from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.longformer import LongformerAttention
 from attention_course.language_model import CausalLanguageModel

@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, scaled_dot_product_attention, tasks, training
+from attention_course import MultiHeadAttention, scaled_dot_product_attention, tasks
+from attention_course.course import training
 from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.linformer import LinformerAttention
 from attention_course.efficient.longformer import LongformerAttention

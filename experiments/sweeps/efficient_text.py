@@ -3,7 +3,8 @@
 import _text
 import torch
 
-from attention_course import scaled_dot_product_attention, tasks, training
+from attention_course import scaled_dot_product_attention, tasks
+from attention_course.course import training
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.longformer import LongformerAttention

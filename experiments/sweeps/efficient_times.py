@@ -9,7 +9,7 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 
-from attention_course import measure
+from attention_course.course import measure
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.linformer import LinformerAttention

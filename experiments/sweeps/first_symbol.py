@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from formal_languages import Recurrent, Transformer
 from torch import Tensor, nn
 
-from attention_course import training
+from attention_course.course import training
 
 SETTINGS = {
     "train_length": 32,

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import training
+from attention_course.course import training
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
 

@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, tasks, training
+from attention_course import MultiHeadAttention, tasks
+from attention_course.course import training
 
 COMMON = {
     "n_people": 8,

@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.interpreting import comparison, interpret
 from attention_course.tasks.coins import FACES, N_TOKENS, THINGS, VOCABULARY
 from attention_course.transformer import Encoder

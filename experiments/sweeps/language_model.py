@@ -6,7 +6,8 @@ import time
 import _text
 import torch
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
 

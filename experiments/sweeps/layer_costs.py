@@ -13,7 +13,8 @@ from copy import copy
 import torch
 from torch import Tensor
 
-from attention_course import KVCache, MultiHeadAttention, measure
+from attention_course import KVCache, MultiHeadAttention
+from attention_course.course import measure
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.gated_linear import GatedLinearAttention
 from attention_course.efficient.linear import LinearAttention

@@ -6,9 +6,9 @@ import position_lengths as lengths
 import torch
 
 from attention_course import scaled_dot_product_attention, sliding_window_mask, tasks
+from attention_course.course.training import train
 from attention_course.language_model import CausalLanguageModel
 from attention_course.mechanism import Mechanism
-from attention_course.training import train
 
 SETTINGS = lengths.SETTINGS | {
     "peak_lr": 0.01,

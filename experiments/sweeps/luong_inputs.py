@@ -4,7 +4,8 @@ import bottleneck_lengths
 import torch
 from torch import nn
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.recurrent import GRUEncoderDecoder
 
 SETTINGS = bottleneck_lengths.LENGTHS["sorting"] | bottleneck_lengths.COMMON | {"score": "concat", "test_lengths": [10]}

@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, tasks, training
+from attention_course import MultiHeadAttention, tasks
+from attention_course.course import training
 from attention_course.positions import RotaryAttention
 
 SETTINGS = {"d_model": 64, "n_heads": 4, "n_layers": 3, "window": 64, "batch": 32, "steps": 300}

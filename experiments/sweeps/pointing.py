@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_course import training
 from attention_course.classifiers import Classifier
+from attention_course.course import training
 from attention_course.positions import SinusoidalPositions
 from attention_course.tasks.anomalies import anomalous_series
 

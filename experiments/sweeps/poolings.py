@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import causal_mask, training
+from attention_course import causal_mask
+from attention_course.course import training
 from attention_course.positions import SinusoidalPositions
 from attention_course.tasks.negation import PAD, VOCABULARY, reviews
 from attention_course.transformer import Block

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from attention_course import tasks
+from attention_course.course.training import train
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import (
     ALiBiAttention,
@@ -13,7 +14,6 @@ from attention_course.positions import (
     ShawAttention,
     SinusoidalPositions,
 )
-from attention_course.training import train
 
 SETTINGS = {
     "n_symbols": 16,

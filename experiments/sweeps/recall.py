@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import scaled_dot_product_attention, training
+from attention_course import scaled_dot_product_attention
+from attention_course.course import training
 
 SETTINGS = {"n_tokens": 64, "width": 32, "batch": 32, "steps": 200, "test_sequences": 1000}
 KINDS = ["GRU", "GRU, gate open", "self-attention"]

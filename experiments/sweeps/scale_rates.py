@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import LuongAttention, recorded, scaled_dot_product_attention, tasks, training
+from attention_course import LuongAttention, scaled_dot_product_attention, tasks
+from attention_course.course import recorded, training
 from attention_course.recurrent import GRUEncoderDecoder
 
 STORE = {"n_symbols": 64, "n_stored": 16, "batch": 64, "test_stores": 1000, "test_seed": 1000}

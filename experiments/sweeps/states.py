@@ -13,7 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, tasks, training
+from attention_course import MultiHeadAttention, tasks
+from attention_course.course import training
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.gated_linear import GatedLinearAttention
 from attention_course.efficient.indexer import Indexer

@@ -1,7 +1,7 @@
 """What the recorded character models lose on held-out text when one head or one block is switched off."""
 
 from attention_course import tasks
-from attention_course.checkpoints import load_character_model
+from attention_course.course.checkpoints import load_character_model
 from attention_course.interpreting.ablations import measure_switched_off
 
 SETTINGS = {"length": 128, "n_pieces": 200}  # pieces that do not overlap, from the beginning of the held-out text

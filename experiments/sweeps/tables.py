@@ -8,8 +8,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
-from attention_course import training
 from attention_course.classifiers import Classifier
+from attention_course.course import training
 from attention_course.embeddings import FeatureTokens
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 2}

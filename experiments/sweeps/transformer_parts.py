@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course import MultiHeadAttention, tasks, training
+from attention_course import MultiHeadAttention, tasks
+from attention_course.course import training
 from attention_course.positions import SinusoidalPositions
 
 COMMON = {"n_heads": 4, "length": 8, "batch": 32, "test_examples": 500, "test_seed": 1000}

@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from attention_course import training
+from attention_course.course import training
 from attention_course.decoding import cut_after
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.recurrent import GRUEncoderDecoder

@@ -6,8 +6,8 @@ from functools import partial
 
 import torch
 
-from attention_course import training
-from attention_course.checkpoints import make_translator, translator_parts
+from attention_course.course import training
+from attention_course.course.checkpoints import make_translator, translator_parts
 from attention_course.decoding import cut_after
 from attention_course.support import float16_weights
 from attention_course.tasks import translation

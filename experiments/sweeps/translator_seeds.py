@@ -6,8 +6,8 @@ from functools import partial
 
 import torch
 
-from attention_course import training
-from attention_course.checkpoints import make_translator
+from attention_course.course import training
+from attention_course.course.checkpoints import make_translator
 from attention_course.decoding import beam_search, cut_after
 from attention_course.tasks import translation
 from attention_course.tasks.sequences import SequencePairs

@@ -10,7 +10,8 @@ import _text
 import torch
 from torch import Tensor
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
 

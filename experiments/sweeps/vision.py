@@ -6,8 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attention_course import tasks, training
+from attention_course import tasks
 from attention_course.classifiers import Classifier
+from attention_course.course import training
 
 DIGITS = {"batch": 128, "peak_lr": 0.004, "patch_size": 2, "n_registers": 4, "small": 0.02}
 SHORT = {"sizes": [32, 4, 2], "steps": 250}  # width, heads, layers

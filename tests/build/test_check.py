@@ -45,7 +45,7 @@ from attention_course.exercises import check
 import_module(f"answers.{chapter}")
 """,
     "tests/exercises/test_one.py": 'from attention_course.exercises import check\ncheck("flash.tiles", 1)\n',
-    "tests/sweeps/test_lengths.py": 'from attention_course import recorded\nrecorded.load("lengths")\n',
+    "tests/sweeps/test_lengths.py": 'from attention_course.course import recorded\nrecorded.load("lengths")\n',
     "tests/sweeps/test_both.py": 'run("depth"), run("lengths")\n',
     "tests/site/test_search.py": 'shutil.copytree(ROOT / "_ext", folder)\nopen("glossary.md")\n',
     "tests/engines/test_engines.py": "from pictures import picture\n",
@@ -72,7 +72,7 @@ CASES = {
     "a helper of one fixture": ("tests/helpers.py", LAYER, []),
     "a file deep in a folder that a module names": ("attention_course/explore/views/parts/half.js", DRAWN, []),
     "a file that a test names": ("tests/runs.mjs", ["test_drawn.py"], []),
-    "a record of the package": ("attention_course/recorded/lengths.json", ["sweeps/test_lengths.py"], []),
+    "a record of the package": ("attention_course/course/recorded/lengths.json", ["sweeps/test_lengths.py"], []),
     "a sweep": ("experiments/sweeps/depth.py", ["sweeps/test_both.py"], []),
     "what sweeps share": ("experiments/sweeps/_text.py", SWEEPS, []),
     "an exercise": ("attention_course/exercises/flash.py", [*ANSWERS, "exercises/test_one.py"], []),

@@ -27,7 +27,7 @@ def ask(course, monkeypatch, capsys):
     monkeypatch.setattr(odds, "need_x86", lambda: None)
     monkeypatch.setattr(sys, "argv", ["odds.py", "chapters/two"])
     measure = SimpleNamespace(describe_machine=lambda: "a machine")  # without PyTorch, which takes its time
-    monkeypatch.setitem(sys.modules, "attention_course.measure", measure)
+    monkeypatch.setitem(sys.modules, "attention_course.course.measure", measure)
     return ask
 
 

@@ -31,9 +31,10 @@ from attention_course.tasks.digits import digits
     "tasks/dates.py": "from attention_course.tasks.batch import Batch\n",
     "tasks/digits.py": "",
     "tasks/batch.py": "",
-    "recorded/__init__.py": "def load(name):\n    ...\n",
-    "recorded/lengths.json": "{}",
-    "recorded/depth.json": "{}",
+    "course/__init__.py": '"""For pages."""\n',
+    "course/recorded/__init__.py": "def load(name):\n    ...\n",
+    "course/recorded/lengths.json": "{}",
+    "course/recorded/depth.json": "{}",
     "exercises/__init__.py": """\
 from attention_course.exercises import flash, masking
 from attention_course.exercises.judging.checking import judge
@@ -66,12 +67,12 @@ CASES = {
     "one exercise": ('from attention_course import check\ncheck("flash.tiles", 1)', CHECK | {"exercises/flash.py"}),
     "no exercise": ("from attention_course import check", CHECK),
     "one record": (
-        'from attention_course import recorded\nrecorded.load("depth")',
-        {"recorded/__init__.py", "recorded/depth.json"},
+        'from attention_course.course import recorded\nrecorded.load("depth")',
+        {"course/recorded/__init__.py", "course/recorded/depth.json"},
     ),
     "a record from a list": (
-        'from attention_course.recorded import load\nfor name in ["depth"]:\n    load(name)',
-        {"recorded/__init__.py", "recorded/depth.json", "recorded/lengths.json"},
+        'from attention_course.course.recorded import load\nfor name in ["depth"]:\n    load(name)',
+        {"course/recorded/__init__.py", "course/recorded/depth.json", "course/recorded/lengths.json"},
     ),
     "beside a magic": ("if True:\n    %pip install x\nimport attention_course.masks", {"masks.py"}),
     "what is not Python": ("this is no Python", set(FILES)),

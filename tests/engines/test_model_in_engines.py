@@ -9,7 +9,7 @@ from explorer_pages import write_pages
 from recording import recording
 from selenium.common.exceptions import WebDriverException
 
-from attention_course.checkpoints import load_character_model
+from attention_course.course.checkpoints import load_character_model
 from attention_course.explore import explore_model
 
 MODEL = "document.querySelector('.course-live').explorer"

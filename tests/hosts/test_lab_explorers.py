@@ -37,7 +37,7 @@ def draw(size=1, power=1):
     f'explore_heads({LISTS}, accuracy={ACCURACY}, alt="heads")',
     'explore_frames(draw, {"size": [1, 2, 3], "power": [1, 2]}, alt="frames")',
     """\
-from attention_course.checkpoints import load_character_model
+from attention_course.course.checkpoints import load_character_model
 from attention_course.explore import explore_model
 explore_model(*load_character_model(), "The for ", alt="model")""",
     """\

@@ -15,7 +15,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 from seeding import random
 
-from attention_course import MultiHeadAttention, causal_mask, measure
+from attention_course import MultiHeadAttention, causal_mask
+from attention_course.course import measure
 from attention_course.distributed import RingAttention, zigzag_split
 from attention_course.language_model import CausalLanguageModel
 

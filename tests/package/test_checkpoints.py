@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention_course import recorded, training
-from attention_course.checkpoints import load_character_model, load_translator, make_translator, translator_parts
+from attention_course.course import recorded, training
+from attention_course.course.checkpoints import load_character_model, load_translator, make_translator, translator_parts
 from attention_course.decoding import cut_after
 from attention_course.tasks import translation
 

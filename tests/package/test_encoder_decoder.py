@@ -4,7 +4,8 @@ import pytest
 import torch
 from seeding import seeded
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.embeddings import ImagePatches
 from attention_course.encoder_decoder import EncoderDecoder
 

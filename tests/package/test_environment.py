@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import environment, recorded, setup
+from attention_course import setup
+from attention_course.course import environment, recorded
 
 
 def draws():

@@ -11,8 +11,8 @@ from seeding import seeded
 
 from attention_course import KVCache, MultiHeadAttention, scaled_dot_product_attention
 from attention_course import grouped as module
+from attention_course.course.measure import peak_memory
 from attention_course.grouped import grouped_query_attention
-from attention_course.measure import peak_memory
 
 grouped = partial(grouped_query_attention, scaled_dot_product_attention)
 

@@ -6,8 +6,9 @@ import re
 import pytest
 import torch
 
-from attention_course import recorded, tasks
-from attention_course.checkpoints import load_character_model
+from attention_course import tasks
+from attention_course.course import recorded
+from attention_course.course.checkpoints import load_character_model
 from attention_course.interpreting.ablations import switched_off
 
 KEY = "If the key is not found, a KeyErr"

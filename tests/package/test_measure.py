@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attention_course import measure
+from attention_course.course import measure
 
 
 def test_calls_are_made_in_turns_and_timed_by_the_clock(monkeypatch):

@@ -66,6 +66,7 @@ from attention_course.transformer import Block, DecoderBlock, Encoder, FeedForwa
 """
 
 
+@pytest.mark.filterwarnings("ignore:.* is now")
 def test_a_notebook_of_version_0_1_finds_all_that_it_imports():
     exec(OF_0_1, {})
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from attention_course import palette, plots
+from attention_course.course import palette, plots
 from attention_course.explore.explorer import VIEWS
 
 EXPLORERS = (VIEWS / "explorers.css").read_text()

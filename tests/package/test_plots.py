@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_course import plots, setup
+from attention_course import setup
+from attention_course.course import plots
 
 pytestmark = pytest.mark.usefixtures("close_figures")
 

@@ -6,9 +6,10 @@ import pytest
 import torch
 from sweeps import load, printed
 
-from attention_course import scaled_dot_product_attention, tasks, training
+from attention_course import scaled_dot_product_attention, tasks
+from attention_course.course import training
+from attention_course.course.environment import Environment
 from attention_course.efficient.linear import LinearAttention
-from attention_course.environment import Environment
 from attention_course.positions import RotaryAttention, SinusoidalPositions
 from attention_course.tasks.coins import VOCABULARY
 from attention_course.transformer import Encoder

@@ -10,7 +10,7 @@ import pytest
 import torch
 from sweeps import FOLDER, load
 
-from attention_course import recorded
+from attention_course.course import recorded
 
 # What each record should say: settings, and of each table the rows, in order, as far as they were asked for. ----------
 
@@ -309,7 +309,7 @@ def out_of_range(value, name=""):
 
 def test_every_script_has_a_record():
     assert {file.stem for file in FOLDER.glob("[!_]*.py")} == set(EXPECTED)
-    assert {file.stem for file in FOLDER.parents[1].glob("attention_course/recorded/*.json")} == set(EXPECTED)
+    assert {file.stem for file in FOLDER.parents[1].glob("attention_course/course/recorded/*.json")} == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -3,7 +3,8 @@ from functools import partial
 import pytest
 import torch
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.recurrent import GRUEncoderDecoder
 
 ATTENTIONS = [None, "additive", "dot", "general", "concat"]

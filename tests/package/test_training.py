@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from attention_course import training
+from attention_course.course import training
 
 
 def fit_a_line(**options):

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from explorer_pages import Mounted
 
-from attention_course.checkpoints import load_character_model
+from attention_course.course.checkpoints import load_character_model
 from attention_course.explore import explore_model
 
 TEXT = "Return the item of *d* with key "

@@ -3,8 +3,8 @@
 import pytest
 from live_models import INTACT, Live, copied, make_model
 
-from attention_course import recorded
-from attention_course.checkpoints import load_character_model
+from attention_course.course import recorded
+from attention_course.course.checkpoints import load_character_model
 
 WITH_MEANS = INTACT | {"means": True}
 

@@ -11,7 +11,7 @@ import torch
 from explorer_pages import Mounted, watch
 from live_models import until
 
-from attention_course import checkpoints
+from attention_course.course import checkpoints
 from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_model, explore_steps
 

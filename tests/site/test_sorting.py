@@ -7,7 +7,8 @@ import pytest
 import torch
 from explorer_pages import Mounted
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.explore import explore_sorting
 from attention_course.recurrent import GRUEncoderDecoder
 

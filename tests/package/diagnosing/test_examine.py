@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from choosing import weekly
 from torch import nn
 
-from attention_course import tasks, training
+from attention_course import tasks
+from attention_course.course import training
 from attention_course.diagnosing.broken_models import (
     BROKEN,
     SOUND,

@@ -6,7 +6,7 @@ import torch
 from reading import drawn, texts
 
 from attention_course import diagrams
-from attention_course.checkpoints import load_translator
+from attention_course.course.checkpoints import load_translator
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.tasks.translation import IDS, PAD, VOCABULARY
 

@@ -4,7 +4,8 @@ import numpy as np
 import torch
 from reading import SVG, drawn, parse, texts
 
-from attention_course import diagrams, recorded
+from attention_course import diagrams
+from attention_course.course import recorded
 
 NAMES = list("abcdefabc")
 PERIOD = 6

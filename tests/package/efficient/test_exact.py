@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from seeding import seeded
 
 from attention_course import padding_mask, scaled_dot_product_attention
+from attention_course.course.measure import peak_memory
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.efficient.flash import flash_attention
 from attention_course.efficient.linformer import LinformerAttention
 from attention_course.efficient.longformer import LongformerAttention
-from attention_course.measure import peak_memory
 
 
 def inputs(n_tokens, seed=0, n_keys=None):

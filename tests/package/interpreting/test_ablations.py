@@ -6,8 +6,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention_course import recorded, tasks
-from attention_course.checkpoints import load_character_model
+from attention_course import tasks
+from attention_course.course import recorded
+from attention_course.course.checkpoints import load_character_model
 from attention_course.interpreting.ablations import bits, head_means, measure_switched_off, switched_off
 from attention_course.interpreting.circuits import attention_layers, without_heads
 from attention_course.language_model import CausalLanguageModel

@@ -13,7 +13,7 @@ import torch
 from matplotlib import pyplot
 from sweeps import ROOT
 
-from attention_course import plots, recorded
+from attention_course.course import plots, recorded
 
 H100 = "NVIDIA H100 80GB HBM3, 580.95.05"
 known_before = list(sys.path)

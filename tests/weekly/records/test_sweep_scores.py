@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from sweeps import load
 
-from attention_course import checkpoints, tasks
+from attention_course import tasks
+from attention_course.course import checkpoints
 from attention_course.decoding import beam_search, cut_after
 from attention_course.tasks import dates, translation
 

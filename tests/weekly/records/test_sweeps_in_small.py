@@ -10,8 +10,9 @@ import torch
 from sweeps import load
 from test_records import EXPECTED, HOLDS, as_asked, asked, out_of_range, rows_of
 
-from attention_course import recorded, tasks
-from attention_course.checkpoints import load_character_model
+from attention_course import tasks
+from attention_course.course import recorded
+from attention_course.course.checkpoints import load_character_model
 from attention_course.interpreting import interpret
 
 

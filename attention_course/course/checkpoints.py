@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from attention_course import recorded
+from attention_course.course import recorded
 from attention_course.encoder_decoder import EncoderDecoder
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
-from attention_course import palette
-from attention_course.palette import BLACK, BLUE, GREEN, ORANGE, PINK
+from attention_course.course import palette
+from attention_course.course.palette import BLACK, BLUE, GREEN, ORANGE, PINK
 from attention_course.support.arrays import as_array
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", palette.WEIGHTS)

@@ -50,7 +50,7 @@ def setup(seed: int = 0) -> Environment:
     if version < (2, 5):
         raise RuntimeError(f"the course needs PyTorch 2.5 or newer, found {torch.__version__}")
     # Late: whoever imports the package without drawing, as each process of a ring, does not wait for matplotlib.
-    from attention_course import plots
+    from attention_course.course import plots
 
     random.seed(seed)
     np.random.seed(seed)

@@ -1,0 +1,1 @@
+"""What the pages do besides attention: set up, claim, train, plot, measure, and load what was recorded."""
