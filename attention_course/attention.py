@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attention_course.cache import KVCache, undone_on_error
 from attention_course.fused import fused_attention
 from attention_course.grouped import grouped_query_attention
+from attention_course.kv_cache import KVCache, undone_on_error
 from attention_course.masks import hide_future
 from attention_course.mechanism import AttentionLayer, Mechanism, as_mechanism
 from attention_course.support.validation import validate_dropout, validate_inputs, validate_mask

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from attention_course.cache import KVCache, undone_on_error
+from attention_course.kv_cache import KVCache, undone_on_error
 from attention_course.mechanism import Pluggable, fresh
 from attention_course.support.autocast import wide
 from attention_course.support.validation import validate_whole_number

@@ -6,8 +6,8 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from attention_course.cache import KVCache
 from attention_course.grouped import repeat_heads
+from attention_course.kv_cache import KVCache
 from attention_course.masks import hide_future
 
 

@@ -10,6 +10,7 @@ PACKAGE = "attention_course."
 MOVED = {
     "arrays": "attention_course.support.arrays",
     "autocast": "attention_course.support.autocast",
+    "cache": "attention_course.kv_cache",
     "checkpoints": "attention_course.course.checkpoints",
     "circuits": "attention_course.interpreting.circuits",
     "claims": "attention_course.course.claims",
@@ -48,6 +49,7 @@ MOVED = {
     "patients": "attention_course.diagnosing.broken_models",
     "plots": "attention_course.course.plots",
     "recorded": "attention_course.course.recorded",
+    "recurrent": "attention_course.seq2seq_rnn",
     "switched_off": "attention_course.interpreting.ablations",
     "training": "attention_course.course.training",
     "validation": "attention_course.support.validation",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 
 from attention_course.attention import MultiHeadAttention
-from attention_course.cache import KVCache
+from attention_course.kv_cache import KVCache
 from attention_course.mechanism import AttentionLayer, Pluggable, fresh
 from attention_course.support.validation import validate_dropout
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from attention_course.attention import MultiHeadAttention
-from attention_course.cache import KVCache
 from attention_course.diagrams.diagram import Diagram
+from attention_course.kv_cache import KVCache
 
 ROW = 20
 LEFT = {"query": 44, "keys": 144, "weights": 226, "values": 300, "answer": 404}

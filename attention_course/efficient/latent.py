@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.cache import KVCache, undone_on_error
 from attention_course.grouped import grouped_query_attention
+from attention_course.kv_cache import KVCache, undone_on_error
 from attention_course.mechanism import AttentionLayer
 from attention_course.positions import rotate
 

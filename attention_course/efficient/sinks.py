@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.cache import KVCache, undone_on_error
 from attention_course.efficient.inputs import validate_self_attention, validate_weightless
 from attention_course.efficient.longformer import LongformerAttention
+from attention_course.kv_cache import KVCache, undone_on_error
 from attention_course.mechanism import AttentionLayer
 from attention_course.support.validation import validate_mask, validate_whole_number
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from attention_course.attention import scaled_dot_product_attention
-from attention_course.cache import KVCache, undone_on_error
 from attention_course.efficient.indexer import Indexer, WithLoss, choose, index_loss, index_scores
+from attention_course.kv_cache import KVCache, undone_on_error
 from attention_course.masks import causal_mask
 from attention_course.mechanism import AttentionLayer
 from attention_course.support.validation import validate_mask, validate_whole_number

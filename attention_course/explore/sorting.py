@@ -6,8 +6,8 @@ import torch
 from attention_course.explore.controls import Control
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.first_state import draw_maps
-from attention_course.recurrent import GRUEncoderDecoder
 from attention_course.scores import LuongAttention
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 from attention_course.support import float16_weights
 
 

@@ -6,7 +6,7 @@ from torch import nn
 
 from attention_course import tasks
 from attention_course.course import training
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 
 SETTINGS = bottleneck_lengths.LENGTHS["sorting"] | bottleneck_lengths.COMMON | {"score": "concat", "test_lengths": [10]}
 EXTRAS = ["summary", "feeding"]

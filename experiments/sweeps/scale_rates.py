@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from attention_course import LuongAttention, scaled_dot_product_attention, tasks
 from attention_course.course import recorded, training
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 
 STORE = {"n_symbols": 64, "n_stored": 16, "batch": 64, "test_stores": 1000, "test_seed": 1000}
 STEPS, MORE_STEPS = 300, 1200

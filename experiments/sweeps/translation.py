@@ -8,7 +8,7 @@ import torch
 from attention_course.course import training
 from attention_course.decoding import cut_after
 from attention_course.encoder_decoder import EncoderDecoder
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 from attention_course.tasks import translation
 from attention_course.tasks.sequences import SequencePairs
 

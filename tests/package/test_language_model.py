@@ -3,12 +3,12 @@ import torch
 from pytorch_layers import as_pytorchs
 
 from attention_course import causal_mask, padding_mask, sliding_window_mask
-from attention_course.cache import KVCache
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.latent import LatentAttention
 from attention_course.efficient.matrix_state import StateCache
 from attention_course.efficient.sinks import SinkAttention, SinkCache
 from attention_course.efficient.top_k import TopKAttention, TopKCache
+from attention_course.kv_cache import KVCache
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, ShawAttention
 

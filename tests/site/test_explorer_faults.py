@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from serving import serving
 
 from attention_course.explore import explore_frames, explore_sorting
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 
 WORKING = '{"values": {"data": {}}, "controls": [], "steps": {}}'
 

@@ -10,7 +10,7 @@ from explorer_pages import Mounted
 from attention_course import tasks
 from attention_course.course import training
 from attention_course.explore import explore_sorting
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 
 NUMBERS = [31, 4, 15, 9, 26, 40]
 

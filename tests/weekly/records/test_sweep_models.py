@@ -11,7 +11,7 @@ from attention_course.classifiers import Classifier
 from attention_course.efficient.linear import elu_plus_one
 from attention_course.exercises.smaller_caches import pool
 from attention_course.positions import SinusoidalPositions, rotate
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 from attention_course.tasks.negation import PAD, reviews
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from attention_course import KVCache, MultiHeadAttention
-from attention_course.cache import undone_on_error
 from attention_course.efficient.latent import LatentAttention
+from attention_course.kv_cache import undone_on_error
 from attention_course.language_model import CausalLanguageModel
 
 LAYERS = {

@@ -5,7 +5,7 @@ import torch
 
 from attention_course import tasks
 from attention_course.course import training
-from attention_course.recurrent import GRUEncoderDecoder
+from attention_course.seq2seq_rnn import GRUEncoderDecoder
 
 ATTENTIONS = [None, "additive", "dot", "general", "concat"]
 
