@@ -1,7 +1,7 @@
 """Measure how much of each tolerance the tests of the package use in three instruction sets, and record the most.
 
 make margins                                     all tests of the package; the result goes to tests/margins.json
-make margins FILES="package/test_ring.py ..."      only these, beside the last result of the others
+make margins FILES="package/distributed/test_ring.py ..."      only these, beside the last result of the others
 
 PyTorch picks other kernels for another instruction set, sums are rounded in another order, and what is trained with
 them is another model: one processor can be three machines. What is recorded of a test is its worst comparison:

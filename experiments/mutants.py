@@ -41,7 +41,7 @@ def contract(*mechanisms: str) -> list[str]:
 MODELS = ["efficient/test_exact.py", "efficient/test_plug_in.py"]
 TESTS = {
     "attention.py": ["test_attention.py", "test_mechanism.py", *contract("exact")],
-    "support/autocast.py": ["test_autocast.py"],
+    "support/autocast.py": ["support/test_autocast.py"],
     "kv_cache.py": ["test_kv_cache.py"],
     "interpreting/circuits.py": ["interpreting/test_circuits.py"],
     "classifiers.py": ["test_classifiers.py"],
@@ -56,15 +56,15 @@ TESTS = {
     "language_model.py": ["test_language_model.py"],
     "masks.py": ["test_masks.py"],
     "mechanism.py": ["test_mechanism.py", "test_kv_cache.py", "test_attention.py"],
-    "course/plots.py": ["test_plots.py"],
+    "course/plots.py": ["course/test_plots.py"],
     "positions.py": ["test_positions.py"],
     "seq2seq_rnn.py": ["test_seq2seq_rnn.py"],
     "scores.py": ["test_scores.py"],
     "interpreting/ablations.py": ["interpreting/test_ablations.py"],
     "t5_bias.py": ["test_t5_bias.py"],
-    "course/training.py": ["test_training.py"],
+    "course/training.py": ["course/test_training.py"],
     "transformer.py": ["test_transformer.py"],
-    "support/validation.py": ["test_validation.py", "test_attention.py"],
+    "support/validation.py": ["support/test_validation.py", "test_attention.py"],
     "efficient/block_sparse.py": [*MODELS, *contract("block")],
     "efficient/chunked.py": ["efficient/test_chunked.py", *MODELS, *contract("chunked")],
     "efficient/flash.py": ["efficient/test_flash.py", *MODELS, "test_mechanism.py", *contract("flash")],
@@ -86,8 +86,8 @@ TESTS = {
     "efficient/sinks.py": ["efficient/test_sinks.py", *contract("sinks")],
     "efficient/tiles.py": ["efficient/test_tiles.py", "efficient/test_flash.py", *contract("flash", "ring")],
     "efficient/top_k.py": ["efficient/test_top_k.py", *contract("top-k")],
-    "distributed/ring.py": ["test_ring.py"],
-    "distributed/zigzag.py": ["test_ring.py"],
+    "distributed/ring.py": ["distributed/test_ring.py"],
+    "distributed/zigzag.py": ["distributed/test_ring.py"],
 }
 # The files that TESTS must name, so that a new one is missed at once: all but those that store, draw, time or say.
 EVERY = ["[!_]*.py", "efficient/[!_]*.py", "distributed/[!_]*.py", "tasks/[!_]*.py"]

@@ -23,7 +23,7 @@ from attention_course.diagnosing.broken_models import (
 from attention_course.diagnosing.examine import Run, examine
 from attention_course.transformer import Encoder
 
-FILE = Path(__file__).parents[2] / "attention_course" / "examine.py"
+FILE = Path(__file__).parents[3] / "attention_course" / "diagnosing" / "examine.py"
 CAUSAL = torch.ones(64, 64).tril()
 SEEDS = pytest.mark.parametrize("seed", [0, weekly(1), weekly(2)])
 

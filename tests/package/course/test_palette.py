@@ -6,7 +6,7 @@ from attention_course.course import palette, plots
 from attention_course.explore.explorer import VIEWS
 
 EXPLORERS = (VIEWS / "explorers.css").read_text()
-SITE = (Path(__file__).parents[2] / "_static" / "course.css").read_text()
+SITE = (Path(__file__).parents[3] / "_static" / "course.css").read_text()
 
 
 def test_explorers_and_site_have_the_colours_of_plots_and_diagrams():

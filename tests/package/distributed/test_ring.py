@@ -16,7 +16,7 @@ from attention_course.distributed.zigzag import visible
 # Of numbers up to 4. Sums are kept in float32, so that half precision loses only what rounding the result loses.
 TOLERANCE = {"torch.float64": 1e-12, "torch.float32": 2e-5, "torch.bfloat16": 0.016, "torch.float16": 0.002}
 SCRIPT = Path(__file__).with_name("ring_processes.py")
-PATHS = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]  # of what it imports
+PATHS = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]  # of what it imports
 
 
 def launch(n_processes, task, folder):

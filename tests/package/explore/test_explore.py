@@ -288,7 +288,7 @@ def test_a_saved_picture_is_xml_whatever_stands_in_its_words(control, tmp_path):
 
 
 def test_the_views_are_in_the_wheel(tmp_path):
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]
     subprocess.run([*build, str(tmp_path), str(root)], check=True)
     (wheel,) = tmp_path.glob("*.whl")
