@@ -17,7 +17,7 @@ TOLD = re.compile(
 )
 CHECK = r'check\("{}", *(\w+)\)'
 PARAMETERS = r"^def {}\(([\w\s,]*)\):"  # of a stub; with defaults or annotations it is left as it is
-REVISION = re.compile(r'^(version, revision = "[^"\n]*", )"[^"\n]*"', re.MULTILINE)
+REVISION = re.compile(r'^(wheel, revision = "[^"\n]*", )"[^"\n]*"', re.MULTILINE)
 HINTS = "<details><summary>Hint 1</summary>"
 OF_HINTS = "> The hints speak of the exercise in the lesson's own form, before it was turned round."
 

@@ -11,39 +11,23 @@ from pathlib import Path
 
 CELL = """\
 # @title Set up the course
-# Where attention_course is missing (Colab), install it; torch, numpy and ipywidgets stay as they are.
-import importlib.metadata
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-version, revision = "{version}", "{branch}"  # of the package that this notebook belongs to
-repository = "{url}"
-site, page = "{baseurl}", "{page}.html"
-wheel = f"attention_course-{{version}}-py3-none-any.whl"
-if find_spec("attention_course") is None:
-    sources = [folder / wheel for folder in (Path.cwd(), *Path.cwd().parents) if (folder / wheel).exists()]
-    if "your-organisation" not in repository:
-        sources += [f"git+{{repository}}@{{revision}}", f"{{site}}/{{wheel}}"]
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--retries", "1", "--find-links", "."]
-    if not any(subprocess.run([*pip, source], capture_output=True).returncode == 0 for source in sources):
-        raise RuntimeError(
-            "The course's package could not be installed from here: ask whoever gave you this notebook for "
-            f"{{wheel}}, put that file beside the notebook, and run this cell again. (In a copy of the "
-            "whole course, `pip install .` in its folder does it.)"
-        )
-    importlib.invalidate_caches()
-    if "your-organisation" not in repository:
-        print(f"This notebook as a page: {{site}}/{{page}}")
+wheel, revision = "attention_course-{version}-py3-none-any.whl", "{branch}"
+repository, site = "{url}", "{baseurl}"
+if find_spec("attention_course") is None:  # as in Colab; torch, numpy and ipywidgets stay as they are
+    urls = [path.as_uri() for folder in (Path.cwd(), *Path.cwd().parents) for path in folder.glob(wheel)]
+    urls += [f"git+{{repository}}@{{revision}}", f"{{site}}/{{wheel}}"] * ("your-organisation" not in repository)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--retries=1", "--find-links=."]
+    if all(subprocess.run([*pip, f"attention_course[course] @ {{url}}"], capture_output=True).returncode for url in urls):
+        raise RuntimeError(f"Ask whoever gave you this notebook for {{wheel}}, put it beside it and run this cell again.")
 
 from attention_course import setup
 
-installed = {{one.version for one in importlib.metadata.distributions(name="attention_course")}}
-if installed and version not in installed:
-    print(f"This notebook belongs to version {{version}} of attention_course, and {{min(installed)}} is installed:")
-    print("names may be missing, and numbers may differ from those on the page.")
-course = setup()"""
+course = setup(version="{version}", page=f"{{site}}/{page}.html")"""  # noqa: E501
 
 PLACES = {  # where it is written, the first time for whoever reads it
     "url": [("_config.yml", r"^  url: *(\S*)"), ("CITATION.cff", r"^repository-code: *(\S*)")],

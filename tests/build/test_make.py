@@ -110,12 +110,10 @@ def test_a_missing_browser_is_installed_where_it_may(tmp_path):
 @pytest.fixture
 def unnamed(tmp_path):
     """The files that say where the course is published, and two notebooks: one with the setup cell, one without."""
-    for name in ("Makefile", "_config.yml", "pyproject.toml", "CITATION.cff", "intro.ipynb"):
-        shutil.copy(ROOT / name, tmp_path)
-    (tmp_path / "tools").mkdir()
-    shutil.copy(ROOT / "tools" / "published.py", tmp_path / "tools")
-    (tmp_path / "chapters").mkdir()
-    shutil.copy(ROOT / "chapters" / "masking.ipynb", tmp_path / "chapters")
+    files = ["Makefile", "_config.yml", "pyproject.toml", "CITATION.cff", "attention_classroom/pyproject.toml"]
+    for name in (*files, "tools/published.py", "intro.ipynb", "chapters/masking.ipynb"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "chapters" / "bare.ipynb").write_text('{"cells": []}')
     return tmp_path
 
@@ -132,8 +130,8 @@ def test_the_repository_is_named_everywhere(unnamed):
     assert "\nrepository-code: https://github.com/Group/course\n" in (unnamed / "CITATION.cff").read_text()
     for name in ("intro", "chapters/masking"):
         cell = setup_cell(unnamed / f"{name}.ipynb")
-        assert 'repository = "https://github.com/Group/course"\n' in cell
-        assert f'site, page = "https://group.github.io/course", "{name}.html"\n' in cell
+        assert 'repository, site = "https://github.com/Group/course", ' in cell
+        assert ', "https://group.github.io/course"\n' in cell and f"{{site}}/{name}.html" in cell
     assert (unnamed / "chapters" / "bare.ipynb").read_text() == '{"cells": []}'
 
 
@@ -156,7 +154,9 @@ def test_a_version_is_named_everywhere(unnamed):
     assert status == 0, output
     assert published(unnamed) == published(ROOT) | {"version": "1.2.0", "branch": "v1.2.0"}
     assert "\nversion: 1.2.0\n" in (unnamed / "CITATION.cff").read_text()
-    assert 'version, revision = "1.2.0", "v1.2.0"' in setup_cell(unnamed / "chapters" / "masking.ipynb")
+    cell = setup_cell(unnamed / "chapters" / "masking.ipynb")
+    assert 'wheel, revision = "attention_course-1.2.0-py3-none-any.whl", "v1.2.0"\n' in cell
+    assert 'setup(version="1.2.0"' in cell
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tiny_book import ROOT
 from attention_course import setup
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-ALLOWED = map(Requirement, [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["bert"]])
+ALLOWED = map(Requirement, sum(PROJECT["optional-dependencies"].values(), PROJECT["dependencies"]))
 ALLOWED = {one.name: str(one.specifier).removeprefix(">=") for one in ALLOWED}
 LEFT_OUT = set(tomllib.loads((ROOT / "tools" / "lock.toml").read_text())["exclude-dependencies"])
 OF_A_GPU = re.compile(r"nvidia|cuda")

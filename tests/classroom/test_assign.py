@@ -155,8 +155,8 @@ def test_students_are_told_what_to_hand_in_by_when_and_for_how_much(tmp_path, gi
 
 @pytest.mark.parametrize(("commit", "revision"), [("0123abc", "0123abc"), ("", "main")])
 def test_a_first_cell_that_names_a_revision_names_the_one_that_was_handed_out(commit, revision):
-    first = '# @title Set up\nimport sys\n\nversion, revision = "0.1.0", "main"  # of the package\nprint(revision)'
-    plain = 'revision = "main"\nprint("version, revision = \\"0\\", \\"1\\"")'
+    first = '# @title Set up\nimport sys\n\nwheel, revision = "a.whl", "main"\nprint(revision)'
+    plain = 'revision = "main"\nprint("wheel, revision = \\"0\\", \\"1\\"")'
     notebook = {"cells": [{"cell_type": "markdown", "source": "# Title"}]}
     notebook["cells"] += [{"cell_type": "code", "source": source} for source in (first, plain)]
     assignment = Assignment((), (), "0.1.0", commit, "00", None, 0.0)

@@ -63,6 +63,7 @@ from attention_course.tasks.anomalies import anomalous_series
 from attention_course.tasks.coins import FACES, THINGS, VOCABULARY
 from attention_course.tasks.negation import BAD, GOOD, LABELS, PAD, VOCABULARY, encode, reviews
 from attention_course.transformer import Block, DecoderBlock, Encoder, FeedForward
+course = setup()
 """
 
 

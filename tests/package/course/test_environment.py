@@ -1,4 +1,7 @@
 import random
+import sys
+from importlib import metadata
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,6 +37,35 @@ def test_the_fastest_device_is_taken_and_named(monkeypatch, capsys, cuda, mps, k
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
     assert setup().device.type == kind
     assert named in capsys.readouterr().out
+
+
+def test_another_version_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(metadata, "distributions", lambda name: [SimpleNamespace(version="0.0.9")])
+    setup(version="0.2.0")
+    first, second, _ = capsys.readouterr().out.splitlines()
+    assert first == "This notebook belongs to version 0.2.0 of attention_course, and 0.0.9 is installed:"
+    assert "names may be missing" in second
+    setup(version="0.0.9")
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+@pytest.mark.parametrize("owner", ["a-department", environment.PLACEHOLDER])
+def test_in_colab_a_notebook_says_where_its_page_is(monkeypatch, capsys, owner):
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    setup(page=f"https://{owner}.example/chapters/masking.html")
+    said = f"This notebook as a page: https://{owner}.example/chapters/masking.html\n"
+    assert (said in capsys.readouterr().out) == (owner == "a-department")
+    monkeypatch.delitem(sys.modules, "google.colab")
+    setup(page=f"https://{owner}.example/chapters/masking.html")
+    assert said not in capsys.readouterr().out
+
+
+def test_what_the_pages_draw_with_is_asked_for_by_name(monkeypatch):
+    monkeypatch.delitem(sys.modules, "attention_course.course.plots")
+    monkeypatch.delattr("attention_course.course.plots")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"need matplotlib.*: pip install 'attention_course\[course\]'"):
+        setup()
 
 
 def test_a_generator_can_be_started_again():
