@@ -13,7 +13,6 @@ An author adds one to a chapter in three lines, the explorer being the last expr
 - `explore_frames`: anything that Python can draw, on one or two sliders with a finite grid.
 - `explore_steps`: a computation step by step, each with a caption.
 - `explore_model`: a trained language model or translator, on text that the reader types, running in their browser.
-- `explore_sorting`: a trained network that sorts what the reader types, running in the reader's browser.
 - `explore_state`: what a recurrent state keeps of pairs that are written into it one by one, by adding,
   by forgetting, or by writing only what is new.
 
@@ -25,12 +24,13 @@ Whatever it shows should be trained, or say that it is random. The views are in 
 site, which has no kernel, one small script mounts the same modules with the browser's own controls.
 """
 
+import warnings
+
 from attention_course.explore.attention import explore_attention
 from attention_course.explore.explorer import Explorer
 from attention_course.explore.frames import explore_frames, explore_steps
 from attention_course.explore.heads import explore_heads
 from attention_course.explore.model import explore_model
-from attention_course.explore.sorting import explore_sorting
 from attention_course.explore.state import explore_state
 
 __all__ = [
@@ -39,7 +39,11 @@ __all__ = [
     "explore_frames",
     "explore_heads",
     "explore_model",
-    "explore_sorting",
     "explore_state",
     "explore_steps",
 ]
+
+
+def explore_sorting(model, numbers: list[int], *, alt: str) -> None:
+    """Shows nothing: notebooks of version 0.1 call it, and its view is gone."""
+    warnings.warn("explore_sorting shows nothing from version 0.2 on", DeprecationWarning, stacklevel=2)

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import anywidget
@@ -16,84 +16,28 @@ from attention_course.explore.saving import find_svg, make_page
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-class AttentionView(anywidget.AnyWidget):
-    """Maps of attention weights: the widget around `views/attention.js`."""
-
-    _esm = join(VIEWS / "attention.js")
-    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
-    data = traitlets.Dict().tag(sync=True)
-    temperature = traitlets.Float(1.0).tag(sync=True)
-    mask = traitlets.Int(0).tag(sync=True)
-    layer = traitlets.Int(0).tag(sync=True)
-    head = traitlets.Int(0).tag(sync=True)
-    heads = traitlets.Int(0).tag(sync=True)
-    gold = traitlets.Bool(False).tag(sync=True)
-    faint = traitlets.Bool(False).tag(sync=True)
+STYLES = {"model": ["model.css"], "translator": ["model.css", "translator.css"]}  # besides what all views share
 
 
-class FramesView(anywidget.AnyWidget):
-    """Pictures on one or two sliders: the widget around `views/frames.js`."""
-
-    _esm = join(VIEWS / "frames.js")
-    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
-    data = traitlets.Dict().tag(sync=True)
-    first = traitlets.Int(0).tag(sync=True)
-    second = traitlets.Int(0).tag(sync=True)
+@cache
+def style(view: str) -> str:
+    """The style sheet of a view."""
+    return "\n".join((VIEWS / name).read_text(encoding="utf-8") for name in ("explorers.css", *STYLES.get(view, [])))
 
 
-class SortingView(anywidget.AnyWidget):
-    """A network that sorts typed numbers: the widget around `views/sorting.js`."""
-
-    _esm = join(VIEWS / "sorting.js")
-    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
-    data = traitlets.Dict().tag(sync=True)
-    temperature = traitlets.Float(1.0).tag(sync=True)
-
-
-class StateView(anywidget.AnyWidget):
-    """A state that is written pair by pair: the widget around `views/state.js`."""
-
-    _esm = join(VIEWS / "state.js")
-    _css = (VIEWS / "explorers.css").read_text(encoding="utf-8")
-    data = traitlets.Dict().tag(sync=True)
-    rule = traitlets.Int(0).tag(sync=True)
-    kept = traitlets.Int(0).tag(sync=True)
-    written = traitlets.Int(0).tag(sync=True)
-
-
-class ModelView(anywidget.AnyWidget):
-    """A language model on typed text: the widget around `views/model.js`."""
-
-    _esm = join(VIEWS / "model.js")
-    _css = "\n".join((VIEWS / name).read_text(encoding="utf-8") for name in ("explorers.css", "model.css"))
-    data = traitlets.Dict().tag(sync=True)
-
-
-class TranslatorView(anywidget.AnyWidget):
-    """A translator on typed sentences: the widget around `views/translator.js`."""
-
-    _esm = join(VIEWS / "translator.js")
-    _css = "\n".join(
-        (VIEWS / name).read_text(encoding="utf-8") for name in ("explorers.css", "model.css", "translator.css")
-    )
-    data = traitlets.Dict().tag(sync=True)
-
-
-VIEW_CLASSES = {
-    "attention": AttentionView,
-    "frames": FramesView,
-    "model": ModelView,
-    "sorting": SortingView,
-    "state": StateView,
-    "translator": TranslatorView,
-}
+@cache
+def widget_class(view: str, traits: tuple[str, ...]) -> type[anywidget.AnyWidget]:
+    """The widget around `views/VIEW.js`, with these traits, which its controls change in the browser."""
+    shared = {name: traitlets.Any().tag(sync=True) for name in traits}
+    code = {"__module__": __name__, "_esm": join(VIEWS / f"{view}.js"), "_css": style(view)}
+    return type(f"{view.title()}View", (anywidget.AnyWidget,), code | shared)
 
 
 class Explorer:
     """A view and its controls. As the last expression of a cell it shows itself.
 
     Args:
-        view: `attention`, `frames`, `model`, `sorting` or `translator`.
+        view: The name of a module in `views/`, such as `attention`.
         values: What the view is given: `data`, which never changes, and one value for each control's trait.
         controls: In the order of the page.
         first_state: HTML of what is seen before a script runs, or where none may.
@@ -115,7 +59,7 @@ class Explorer:
     @cached_property
     def widget(self) -> ipywidgets.VBox:
         """The explorer as widgets, which are linked in the browser so that no slider waits for the kernel."""
-        view = VIEW_CLASSES[self.view](**self.values)
+        view = widget_class(self.view, tuple(self.values))(**self.values)
         controls = []
         for control in self.controls:
             widget, trait = make_widget(control, self.values[control.trait])
@@ -136,9 +80,9 @@ class Explorer:
         path = Path(path)
         if path.suffix not in (".html", ".svg"):
             raise ValueError(f"path must end in .html or .svg, got {str(path)!r}")
-        style = VIEW_CLASSES[self.view]._css
         is_page = path.suffix == ".html"
-        text = make_page(self.view, self._repr_html_(), style, self.alt) if is_page else find_svg(self.first_state)
+        html = (self._repr_html_(), style(self.view), self.alt)
+        text = make_page(self.view, *html) if is_page else find_svg(self.first_state)
         path.write_text(text, encoding="utf-8")
 
     def _repr_html_(self) -> str:

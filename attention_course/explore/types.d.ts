@@ -39,23 +39,6 @@ export type FramesData = {
 export type FramesValues = { data: FramesData; first: number; second: number };
 
 export type Matrix = number[][];
-export type SortingData = {
-  alt: string;
-  numbers: number[];
-  start: number; // the symbol before the first: one more than the largest number
-  weights: string; // 16-bit floats in base64, or the name under which a file of the site has put them
-  shapes: [name: string, rows: number, columns: number][]; // in the order of the weights
-};
-export type SortingValues = { data: SortingData; temperature: number };
-export type SortingStep = {
-  state: number[];
-  scores: number[];
-  weights: number[];
-  context: number[];
-  logits: number[];
-  symbol: number;
-};
-export type SortingRun = (numbers: number[], temperature: number) => { memory: Matrix; steps: SortingStep[] };
 
 export type StateData = {
   alt: string;

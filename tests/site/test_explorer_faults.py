@@ -1,12 +1,10 @@
 """An explorer that cannot start keeps its first state, and leaves the other explorers of its page alone."""
 
-from explorer_pages import Mounted, write_pages
+from explorer_pages import Mounted
 from explorer_samples import draw_bars
 from playwright.sync_api import expect
-from serving import serving
 
-from attention_course.explore import explore_frames, explore_sorting
-from attention_course.seq2seq_rnn import GRUEncoderDecoder
+from attention_course.explore import explore_frames
 
 WORKING = '{"values": {"data": {}}, "controls": [], "steps": {}}'
 
@@ -39,18 +37,3 @@ def test_a_broken_explorer_breaks_no_other(show):
         working.press("height", "ArrowRight")
         assert working.wait_for(frame=1)["height"] == "2"
         assert working.box.locator(".course-explorer-first").count() == 0
-
-
-def test_without_its_weights_a_sorter_shows_how_it_begins(browser, tmp_path):
-    """Not what other weights would sort."""
-    sorter = GRUEncoderDecoder(n_symbols=50, d_hidden=16, attention="concat")
-    write_pages(tmp_path, [explore_sorting(sorter, [31, 4, 15, 9, 26, 40], alt="A sorter.")])
-    with serving(tmp_path) as origin:
-        page = browser.new_page()
-        page.route("**/models/*.js", lambda route: route.abort())
-        page.goto(f"{origin}/light.html")
-        explorer = page.locator(".course-explorer")
-        expect(explorer).to_contain_text("could not be started")
-        assert explorer.locator(".course-explorer-first").is_visible()
-        assert explorer.locator("input, button, .course-explorer-view").count() == 0
-        page.close()
