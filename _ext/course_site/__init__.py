@@ -7,8 +7,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PARTS = (
-    "parallel",
-    "icons",
+    "finishing.parallel",
+    "finishing.icons",
     "published",
     "maths",
     "buttons",
@@ -17,7 +17,7 @@ PARTS = (
     "wrong_lines",
     "progress",
     "claims",
-    "code_lines",
+    "finishing.code_lines",
     "execution",
     "widgets",
     "explorers",
@@ -25,7 +25,7 @@ PARTS = (
     "image_sizes",
     "folds",
     "opening",
-    "punctuation",
+    "finishing.punctuation",
     "front_page",
     "path",
     "sidebar",
@@ -44,8 +44,8 @@ PARTS = (
     "not_found",
     "about",
     "leftovers",
-    "unused_rules",
-    "one_sheet",
+    "finishing.unused_rules",
+    "finishing.one_sheet",
 )
 
 
@@ -59,8 +59,11 @@ def setup(app):
     templates = str(HERE / "templates")
     app.connect("config-inited", lambda app, config: config.templates_path.insert(0, templates))
     app.connect("builder-inited", lambda app: app.config.html_static_path.append(str(HERE / "static")))
+    app.add_config_value("course_finishing", True, "env")
     for part in PARTS:
+        if part.startswith("finishing.") and not app.config.course_finishing:
+            continue
         import_module(f".{part}", __name__).setup(app)
     # Sphinx reads every page again when this number changes: when a line of this extension does.
-    sources = b"".join(path.read_bytes() for path in sorted(HERE.glob("*.[jp][sy]")))
+    sources = b"".join(path.read_bytes() for path in sorted([*HERE.glob("*.[jp][sy]"), *HERE.glob("finishing/*.py")]))
     return {"env_version": zlib.crc32(sources), "parallel_read_safe": True, "parallel_write_safe": True}

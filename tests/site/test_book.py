@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from course_site.buttons import colab_address, page_buttons
-from course_site.icons import ICONS
+from course_site.finishing.icons import ICONS
 from course_site.widgets import render_figures
 from myst_nb.core.render import WIDGET_VIEW_MIMETYPE
 from small_book import read_page

@@ -9,7 +9,7 @@ from pygments.lexers import PythonLexer
 from visits import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.code_lines import LinesFormatter  # noqa: E402
+from course_site.finishing.code_lines import LinesFormatter  # noqa: E402
 
 
 @pytest.mark.parametrize(

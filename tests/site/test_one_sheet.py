@@ -6,7 +6,7 @@ import sys
 from visits import ROOT, SITE, page_names
 
 sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.one_sheet import RELATIVE, SHARED, SHEET, link  # noqa: E402
+from course_site.finishing.one_sheet import RELATIVE, SHARED, SHEET, link  # noqa: E402
 
 STATIC = SITE / "_static"
 ALONE = {"model.css", "translator.css", "search.css"}  # what a few pages need

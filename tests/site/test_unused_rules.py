@@ -7,7 +7,7 @@ import pydata_sphinx_theme
 import pytest
 import tinycss2
 from choosing import weekly
-from course_site.unused_rules import with_used
+from course_site.finishing.unused_rules import with_used
 from visits import IN_ALL_MODES
 
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
