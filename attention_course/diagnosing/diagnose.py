@@ -12,6 +12,7 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from attention_course.diagnosing.caches import ask_cache, ask_remembers
+from attention_course.diagnosing.calling import find_subject
 from attention_course.diagnosing.findings import ORDER, Finding
 from attention_course.diagnosing.hiding import ask_corner, ask_future, ask_masks
 from attention_course.diagnosing.knowledge import Knowledge, Told, learn
@@ -19,7 +20,7 @@ from attention_course.diagnosing.layouts import LAYOUTS
 from attention_course.diagnosing.numbers import ask_empty, ask_finite, ask_gradient, ask_large, ask_writes
 from attention_course.diagnosing.precision import ask_autocast, ask_half
 from attention_course.diagnosing.scales import ask_scale
-from attention_course.diagnosing.subject import USUAL, Sizes, Subject
+from attention_course.diagnosing.subject import USUAL, Sizes
 from attention_course.diagnosing.weighing import ask_batch, ask_dropout, ask_heads, ask_lengths, ask_weights
 
 QUESTIONS = (
@@ -99,7 +100,7 @@ def diagnose(
         raise ValueError(f"scale must be a number or '1/sqrt(d)', got {scale!r}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of calls that were only tried
-        known = learn(Subject(my_attention, layout), Told(mask_means, causal, scale, layout))
+        known = learn(find_subject(my_attention, layout), Told(mask_means, causal, scale, layout))
         report = _asked(known)
     report.sort(key=lambda finding: (finding.note, ORDER.index(finding.name)))
     return report

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention_course.diagnosing.calling import find_subject
 from attention_course.diagnosing.masks import Tried, influence, read_mask
 from attention_course.diagnosing.subject import USUAL, Sizes, Subject
 from attention_course.diagnosing.watching import watched
@@ -104,7 +105,7 @@ def _own_masks(subject: Subject) -> dict[str, Tried]:
     if subject.kind != "cross" or subject.numpy or subject.single:
         return found
     try:
-        own = Subject(_BesideAnother(subject), subject.layout.name)
+        own = find_subject(_BesideAnother(subject), subject.layout.name)
         plain = influence(own, USUAL)
     except Exception:  # whatever somebody's code may raise
         return found

@@ -57,14 +57,11 @@ def _with_an_empty_row(subject: Subject, form: Form, sizes: Sizes) -> tuple[Tens
 
     In float32, as people call it: to softmaxes in float32, the smallest number of float64 is minus infinity.
     """
-    dtype, subject.dtype = subject.dtype, torch.float32
+    subject = subject.at(torch.float32)
     tokens = subject.draw(sizes)
     may = torch.ones(len(tokens[0]), tokens[0].size(2), tokens[1].size(2), dtype=torch.bool)
     may[0, : 1 if form.by_query else None] = False
-    try:
-        return _backward(subject, tokens, form.build(may, subject.dtype))
-    finally:
-        subject.dtype = dtype
+    return _backward(subject, tokens, form.build(may, subject.dtype))
 
 
 def _backward(

@@ -26,15 +26,12 @@ def ask_half(known: Knowledge, sizes: Sizes) -> Finding | None:
             halved = {each: _to(tensor, dtype) for each, tensor in options.items()}
             attention = subject.fresh()
             attention = cast(attention, dtype) if module else attention
-            base, subject.dtype = subject.dtype, dtype
             try:
-                output = subject([tensor.to(dtype) for tensor in tokens], attention, **halved)
+                output = subject.at(dtype)([tensor.to(dtype) for tensor in tokens], attention, **halved)
             except Exception as error:  # whatever somebody's code may raise
                 if "not implemented for" in str(error):
                     continue
                 return Finding("half_precision", f"in {told}, {name}: {type(error).__name__}: {str(error)[:150]}")
-            finally:
-                subject.dtype = base
             if not _near(output, expected, share):
                 return Finding("half_precision", f"in {told}, {name}, {_far(output, expected)}")
     return None
@@ -46,18 +43,15 @@ def ask_autocast(known: Knowledge, sizes: Sizes) -> Finding | None:
     subject = known.subject
     if subject.numpy:
         return None
-    base = subject.dtype
+    single = subject.at(torch.float32)
     for name, options in known.options(sizes).items():
         expected = subject(subject.draw(sizes), **options)
-        subject.dtype = torch.float32
         singles = {each: _to(tensor, torch.float32) for each, tensor in options.items()}
         try:
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                output = subject(subject.draw(sizes), **singles)
+                output = single(single.draw(sizes), **singles)
         except Exception as error:  # whatever somebody's code may raise
             return Finding("autocast", f"under autocast, {name}: {type(error).__name__}: {str(error)[:150]}")
-        finally:
-            subject.dtype = base
         if not _near(output, expected, HALVES[torch.bfloat16]):
             return Finding("autocast", f"under autocast, {name}, {_far(output, expected)}")
     return None

@@ -1,7 +1,8 @@
-"""Somebody's attention behind one way of calling it, which was found by trying."""
+"""Somebody's attention behind one way of calling it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention_course.diagnosing.examine import copied
-from attention_course.diagnosing.layouts import LAYOUTS
-from attention_course.diagnosing.modules import cast, stirred
-from attention_course.diagnosing.signature import Signature, build, read_signature, widths
+from attention_course.diagnosing.layouts import Layout
+from attention_course.diagnosing.modules import cast
+from attention_course.diagnosing.signature import Signature
 
 
 class Sizes(NamedTuple):
@@ -26,8 +27,26 @@ class Sizes(NamedTuple):
 USUAL = Sizes(2, 5, 7)  # no two alike, and none a usual width: what is exchanged shows
 
 
-class CannotCall(ValueError):
-    """No way of calling the attention was found; the message says what was tried."""
+class Way(NamedTuple):
+    """One way of calling an attention.
+
+    Attributes:
+        layout: Where batch, heads and tokens stand.
+        width: Numbers a token (of each head, where the layout has heads).
+        numpy: Whether it takes arrays of NumPy.
+        equal: Whether it takes as many queries as keys only.
+        single: Whether it takes a single query, without a dimension for it.
+        base: Masks that must be given where nothing is to be hidden, by their arguments.
+        dtype: Of the tokens.
+    """
+
+    layout: Layout
+    width: int
+    numpy: bool
+    equal: bool
+    single: bool
+    base: dict[str, Tensor]
+    dtype: torch.dtype = torch.float32
 
 
 class Subject:
@@ -35,96 +54,29 @@ class Subject:
 
     Attributes:
         kind: `"self"` (it takes one sequence), `"cross"` (two) or `"triple"` (query, key, value).
-        equal: Whether it takes as many queries as keys only.
-        dtype: float64 where it can be called so, else float32.
-        blends: Whether it is a function whose output blends the values as they are: no layer stands in it.
     """
 
-    def __init__(self, attention: Callable, layout: str | None = None):
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)  # so that two reports of one class can be compared
-            self.attention = build(attention) if isinstance(attention, type) else attention
-        if isinstance(self.attention, nn.Module):
-            self.attention = stirred(copied(self.attention).cpu().float().eval())
-        self.signature: Signature = read_signature(self.attention)
-        if self.signature.unknown:
-            raise CannotCall(
-                f"attention: what to give for {', '.join(self.signature.unknown)} cannot be told: pass a function that "
-                "gives it and takes the tokens alone"
-            )
-        if not 1 <= len(self.signature.tokens) <= 3:
-            raise CannotCall(
-                "attention: expected a call with one sequence, with two, or with query, key and value, got the "
-                f"arguments {self.signature.all_names}"
-            )
-        self.kind = ("self", "cross", "triple")[len(self.signature.tokens) - 1]
-        self.numpy, self.dtype, self.equal = False, torch.float32, self.kind == "self"
-        self.heads, self.base, self.single, self.training = 3, {}, False, False
-        self._take(self._find(layout))
-        self.blends = self.kind == "triple" and not isinstance(self.attention, nn.Module) and self._blends()
+    heads = 3
 
-    # Finding out how to call it
+    def __init__(self, attention: Callable, signature: Signature, way: Way):
+        self.attention, self.signature, self.way = attention, signature, way
+        self.layout, self.width, self.numpy, self.equal, self.single, self.base, self.dtype = way
+        self.kind = ("self", "cross", "triple")[len(signature.tokens) - 1]
+        self.training = False
 
-    def _find(self, wanted):
-        named = [layout for layout in LAYOUTS if wanted is None or layout.name == wanted]
-        if wanted is None and self.signature.numbers:  # it cuts the heads itself
-            named = [layout for layout in named if not layout.heads]
-        if self.kind != "triple":  # its projections may take any leading dimensions, and it still means (batch, n, d)
-            named.sort(key=lambda layout: layout.heads)
-        if not named:
-            raise ValueError(f"layout must be one of {[layout.name for layout in LAYOUTS]}, got {wanted!r}")
-        ran, said = [], []
-        for way in self._ways(named):
-            self.layout, self.width, self.numpy, self.equal, self.single = way
-            if self.layout.name == "(n, d)" and any(each[0].name == "(batch, n, d)" for each in ran):
-                continue  # it takes a batch, and mixes it
-            for base in self._bases():
-                self.base = base
-                try:
-                    output = self(self.draw(USUAL))
-                    if output.isfinite().all() and self.mixed() is None:
-                        return *way, base
-                    ran.append((*way, base))
-                except Exception as error:  # whatever somebody's code may raise
-                    said.append(f"{self.layout.name}, width {self.width}: {type(error).__name__}: {error}")
-        if not ran:
-            raise CannotCall(f"attention: no way of calling it was found; the first one failed as {said[0]}"[:400])
-        return ran[0]
+    def at(self, dtype: torch.dtype) -> "Subject":
+        """The same with tokens of another dtype."""
+        return Subject(self.attention, self.signature, self.way._replace(dtype=dtype))
 
-    def _ways(self, layouts):
-        """Layout, width, NumPy or not, as many queries as keys or not, a single query without a dimension or not."""
-        module, alone = isinstance(self.attention, nn.Module), self.kind == "self"
-        for single in (False,) if alone else (False, True):
-            for layout in layouts:
-                if single and layout.name != "(batch, n, d)":
-                    continue
-                for width in widths(self.attention)[:6]:
-                    for numpy in (False,) if module else (False, True):
-                        for equal in (True,) if alone else (False,) if single else (False, True):
-                            yield layout, width, numpy, equal, single
-
-    def _bases(self):
-        """What to give for a mask that must be given, where nothing is to be hidden."""
-        yield {}
-        if self.signature.needs_mask:
-            n_queries, n_keys = (USUAL.n_queries, USUAL.n_keys) if not self.equal else (USUAL.n_queries,) * 2
-            for mask in (torch.ones(n_queries, n_keys).bool(), torch.zeros(n_queries, n_keys)):
-                yield dict.fromkeys(self.signature.masks, mask)
-
-    def _take(self, way):
-        self.layout, self.width, self.numpy, self.equal, self.single, self.base = way
-        if not self.numpy:
-            for dtype in (torch.float64, torch.float32):
-                self.dtype = dtype
-                try:
-                    if self(self.draw(USUAL)).dtype == dtype:
-                        break
-                except Exception:  # a float32 mask or buffer, say
-                    continue
-
+    @cached_property
     @torch.no_grad()
-    def _blends(self):
-        """Whether values twice as large, each number one place on, come out so."""
+    def blends(self) -> bool:
+        """Whether it is a function whose output blends the values as they are: no layer stands in it.
+
+        Then values twice as large, each number one place on, come out so.
+        """
+        if self.kind != "triple" or isinstance(self.attention, nn.Module):
+            return False
         query, key, value = self.draw(USUAL)
         try:
             before, after = self([query, key, value]), self([query, key, 2 * value.roll(1, -1)])
@@ -147,8 +99,6 @@ class Subject:
                 if moved.any():
                     return ("sequences", "heads")[dim]
         return None
-
-    # Calling it
 
     @property
     def tiny(self) -> float:
