@@ -17,12 +17,13 @@ import { makeLink } from "./link.js";
 import { meanRow, tellLooks } from "./looks.js";
 import { drawModel } from "./model_picture.js";
 import { makeNext, makeWriting } from "./next.js";
-import { drawSymbol } from "./sampling.js";
 import { makeShare } from "./share.js";
 import { makeSliders } from "./sliders.js";
+import { makeSpeech } from "./speech.js";
 import { makeSurprise } from "./surprise.js";
 import { makeText } from "./text.js";
 import { makeTokens } from "./tokens.js";
+import { makeWriter } from "./writer.js";
 
 const LEGEND = "Each row is a character, each column one that it may look at: the stronger a cell, the more it looked there. The chosen row is framed.";
 const DIAGONAL = " On the line, a character looks at itself.";
@@ -32,23 +33,17 @@ const CHEATS = " This model was trained to read the next character instead of gu
 export const start = (view, data, weights, chosen) => {
   const root = make(view, "div", "course-live-model");
   const { ask, ready, end: endHost } = makeHost(makeEngine, data.sizes, { weights, shapes: data.shapes });
-  /** @type {number[]} */
-  let runs = []; // how many characters at the end each press of a button has written
-  /** @type {{ many: boolean, left: number } | null} */
-  let writing = null; // the run that writes, and how many characters it has yet to write
   /** @type {Sight | null} */
   let sight = null;
-  let sentence = 0; // the timer of the one to be said
   let before = ""; // what was said last
   let heard = chosen.text; // the text of which it was said
 
-  const written = () => runs.reduce((sum, count) => sum + count, 0);
   // What is seen may be of an earlier text, which was shorter.
   const followed = (/** @type {Sight} */ { symbols }) => Math.min(chosen.selected, symbols.length - 1);
   // Also before the model has answered: pressed again, a button would take back or write over what the reader typed.
   const showButtons = () => {
     const valid = chosen.typed === chosen.text;
-    enable(writing?.many === true, valid && chosen.text.length < data.limit, valid && written() > 0);
+    enable(writer.many, valid && chosen.text.length < data.limit, valid && writer.written() > 0);
   };
   const redraw = () => {
     if (!sight) return;
@@ -66,10 +61,9 @@ export const start = (view, data, weights, chosen) => {
     heldOut.textContent = tellHeldOut(data, sight.changes);
     heldOut.hidden = !heldOut.textContent;
     if (isOpen("changes")) repeatCost(sight);
-    const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written: written(), writing: writing !== null };
+    const state = { ...chosen, selected, changes: sight.changes, ...chosen.sampling, written: writer.written(), writing: writer.busy };
     view.explorer = { state, sight, get weights() { return shown.map((one) => weightsOf(seen, one)); } };
-    clearTimeout(sentence); // one sentence for a whole word that is typed
-    sentence = setTimeout(say, 700, sight);
+    speech.later();
   };
   const looks = (/** @type {Sight} */ { symbols, weights, changes: { heads, blocks, masked } }) => {
     const tokens = symbols.map((symbol) => visible(data.vocabulary[symbol]));
@@ -77,18 +71,21 @@ export const start = (view, data, weights, chosen) => {
     const isOff = (/** @type {number} */ b, /** @type {number} */ h) => heads[b].includes(h) || blocks.includes(b);
     return { queries: tokens, keys: tokens, weights, masked, legend, isOff, unit: "character", diagonal: !masked };
   };
-  const say = (/** @type {Sight} */ seen) => {
-    const { symbols, lenses } = seen;
+  const sentence = () => {
+    if (!sight || writer.busy) return null;
+    const { symbols, lenses } = sight;
     const size = data.vocabulary.length;
-    const selected = followed(seen);
+    const selected = followed(sight);
     const logits = lenses[lenses.length - 1].subarray(selected * size, (selected + 1) * size);
     const after = nameOf(data.vocabulary[symbols[selected]]);
-    const where = tellLooks(looks(seen), data.sizes, chosen, selected, symbols.map((symbol) => nameOf(data.vocabulary[symbol])));
-    const next = `${where} After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, seen)}`;
-    if (writing || next === before) return;
-    const wrote = written() && chosen.text !== heard ? `It wrote “${chosen.text.slice(-written())}”. ` : "";
-    if (before) said.textContent = wrote + next; // not of itself when the page opens
+    const where = tellLooks(looks(sight), data.sizes, chosen, selected, symbols.map((symbol) => nameOf(data.vocabulary[symbol])));
+    const next = `${where} After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, sight)}`;
+    if (next === before) return null;
+    const count = chosen.text === heard ? 0 : writer.written();
+    const wrote = count ? `It wrote “${chosen.text.slice(-count)}”. ` : "";
+    const first = !before; // not of itself when the page opens
     [before, heard] = [next, chosen.text];
+    return first ? null : wrote + next;
   };
   const update = async () => {
     const symbols = Array.from(chosen.text, (character) => data.vocabulary.indexOf(character));
@@ -102,55 +99,22 @@ export const start = (view, data, weights, chosen) => {
     chosen.text = chosen.typed = text;
     chosen.selected = text.length - 1;
     showText(text);
+    showButtons();
   };
+  const writer = makeWriter(data, chosen, update, setText);
   // What stands in the box, and as much of it as the model reads; nothing where it cannot.
   const read = (/** @type {string} */ typed, /** @type {string | null} */ text) => {
-    writing = null;
-    if (text !== null) {
-      runs = [];
-      [chosen.text, chosen.selected] = [text, text.length - 1];
-    }
+    writer.interrupt(text !== null);
+    if (text !== null) [chosen.text, chosen.selected] = [text, text.length - 1];
     chosen.typed = typed;
     showButtons();
     update();
   };
   const select = (/** @type {number} */ token) => {
     chosen.selected = token;
-    if (writing) stop(); // or the next one that is written would be chosen
+    if (writer.busy) writer.stop(); // or the next one that is written would be chosen
     redraw();
   };
-  const write = async (/** @type {number} */ count) => {
-    if (writing) {
-      writing.left += count; // pressed again before its character came
-      return;
-    }
-    const mine = (writing = { many: count > 1, left: count });
-    if (mine.many) runs.push(0);
-    while (writing === mine && mine.left > 0 && chosen.text.length < data.limit) {
-      const answer = await update();
-      if (writing !== mine) return;
-      if (!answer) continue; // the reader has changed the model meanwhile: ask again
-      const logits = answer.lenses[answer.lenses.length - 1].slice(-data.vocabulary.length);
-      const symbol = drawSymbol(logits, chosen.sampling, chosen.text.length);
-      if (mine.many) runs[runs.length - 1]++;
-      else runs.push(1);
-      mine.left--;
-      setText(chosen.text + data.vocabulary[symbol]);
-    }
-    if (writing === mine) stop();
-  };
-  const stop = () => {
-    writing = null;
-    runs = runs.filter(Boolean); // stopped before its first character, or begun at the limit
-    update();
-  };
-  const takeBack = () => {
-    const count = runs.pop() ?? 0;
-    setText(chosen.text.slice(0, chosen.text.length - count));
-    showButtons();
-    update();
-  };
-
   const indexOf = (/** @type {keyof typeof FOLDS} */ name) => Object.keys(FOLDS).indexOf(name);
   // Whether the reader sees what is in a fold that stands in the first.
   const isOpen = (/** @type {keyof typeof FOLDS} */ name) =>
@@ -169,7 +133,7 @@ export const start = (view, data, weights, chosen) => {
   };
   const line = document.createElement("div");
   line.className = "course-live-line";
-  const enable = makeWriting(line, { write, stop, takeBack });
+  const enable = makeWriting(line, writer);
   const showText = makeText(root, data, line, read);
   make(root, "p", "course-live-heading", "Tap a letter: what does it look at?");
   makeChooser(root, data.sizes, chosen, redraw);
@@ -193,8 +157,7 @@ export const start = (view, data, weights, chosen) => {
       draw: seen && (() => drawModel(root, data, seen, followed(seen), chosen.sampling, looks(seen), chosen)),
     };
   });
-  const said = make(root, "p", "course-live-said");
-  said.setAttribute("aria-live", "polite");
+  const speech = makeSpeech(root, sentence);
   showText(chosen.typed);
   showButtons();
   update();
@@ -205,8 +168,8 @@ export const start = (view, data, weights, chosen) => {
   };
   const unwatch = watchSurroundings(root, recolour, redraw);
   const end = () => {
-    writing = null;
-    clearTimeout(sentence);
+    writer.interrupt(false);
+    speech.end();
     unwatch();
     endHost();
     root.remove();

@@ -14,11 +14,11 @@ import { makeOmissions, tellOut, tellRates } from "./omissions.js";
 import { makeRows } from "./rows.js";
 import { makeSentence } from "./sentence.js";
 import { makeShare } from "./share.js";
+import { makeSpeech } from "./speech.js";
 import { makeTranslationEngine, noTranslatorChanges } from "./translation.js";
 import { isDone, makeLink } from "./translation_link.js";
 import { drawTranslation } from "./translation_picture.js";
 
-const PAUSE = 700; // milliseconds without a key before anything is said
 const FROM = "Its query was computed from the word before, the newest that the model had read.";
 
 /** @type {(view: HTMLElement, data: TranslatorData, weights: string, linked: Translating | null) => ReturnType<Begin>} */
@@ -42,7 +42,6 @@ export const start = (view, data, weights, linked) => {
   /** @type {number[][]} */
   let looks = [];
   let fault = ""; // of the sentence that is typed
-  let pause = 0; // the timer of what is to be said
   /** @type {string[] | null} */
   let heard = null; // what was to be said last; at first nothing, for nobody has asked
 
@@ -76,15 +75,11 @@ export const start = (view, data, weights, linked) => {
     for (const button of [back, again]) enable(button, written.length > 0);
     const state = { source, written, forced, selected, changes: sight.changes, writing, ...shown };
     view.explorer = { state, sight, looks, weights: maps.map(({ weights }) => weights) };
-    tell();
-  };
-  const tell = () => {
-    clearTimeout(pause);
-    pause = setTimeout(say, PAUSE);
+    speech.later();
   };
   // Says what has changed since the last time, once the model has written; a fault alone.
-  const say = () => {
-    if (!sight || writing) return;
+  const sentence = () => {
+    if (!sight || writing) return null;
     const word = data.vocabulary[written[selected]] ?? "the next word";
     const told = mostSeen(looks[selected], 3).map(
       (place) => `“${data.vocabulary[source[place]]}” ${looks[selected][place].toFixed(2)}`,
@@ -97,7 +92,7 @@ export const start = (view, data, weights, linked) => {
     ];
     const news = now.filter((one) => one && heard && !heard.includes(one));
     heard = now;
-    if (news.length) said.textContent = news.includes(fault) ? fault : news.join(" ");
+    return news.includes(fault) ? fault : news.join(" ");
   };
   const update = async () => {
     const answer = await ask({ source, written, done: done(), changes });
@@ -132,7 +127,7 @@ export const start = (view, data, weights, linked) => {
   /** @type {(words: string[], wrong: string, typed: string) => void} */
   const read = (words, wrong, typed) => {
     fault = wrong;
-    tell();
+    speech.later();
     if (fault) return;
     text = typed;
     source = words.map((word) => data.vocabulary.indexOf(word));
@@ -194,8 +189,7 @@ export const start = (view, data, weights, linked) => {
     update();
   });
   makeShare(root, "translation", see);
-  const said = make(root, "p", "course-live-said");
-  said.setAttribute("aria-live", "polite");
+  const speech = makeSpeech(root, sentence);
   makeSentence(typed, data, linked?.text ?? data.text, read);
   if (linked) restore(linked);
 
@@ -206,7 +200,7 @@ export const start = (view, data, weights, linked) => {
   const unwatch = watchSurroundings(root, recolour, redraw);
   const end = () => {
     acts++;
-    clearTimeout(pause);
+    speech.end();
     unwatch();
     endHost();
     root.remove();
