@@ -1,4 +1,7 @@
-"""Scaled dot-product attention, and the multi-head layer that any attention plugs into."""
+"""Scaled dot-product attention, and the multi-head layer that any attention plugs into.
+
+Lesson: `chapters/scaled_dot_product.ipynb` and `chapters/multi_head.ipynb`.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,7 @@
-"""An encoder that answers with one class: tokens in, pooled into one vector, scored."""
+"""An encoder that answers with one class: tokens in, pooled into one vector, scored.
+
+Lesson: `chapters/classifiers.ipynb`.
+"""
 
 from dataclasses import dataclass
 

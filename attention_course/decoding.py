@@ -1,4 +1,7 @@
-"""Looking for a likely sequence when each symbol depends on those before it."""
+"""Looking for a likely sequence when each symbol depends on those before it.
+
+Lesson: `chapters/search.ipynb`.
+"""
 
 import torch
 from torch import Tensor
@@ -103,7 +106,7 @@ def continue_with_beam(
 
 
 def _log_probabilities(logits: Tensor) -> Tensor:
-    """Of the symbol that comes next, `(rows, n_symbols)`: a sum of many needs more digits than half precision has."""
+    """Of the symbol that comes next, `(rows, vocab_size)`: a sum of many needs more digits than half precision has."""
     return wide(logits[:, -1]).log_softmax(-1)
 
 

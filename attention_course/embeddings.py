@@ -1,4 +1,7 @@
-"""Tokens from what is not symbols: the patches of an image, the columns of a table."""
+"""Tokens from what is not symbols: the patches of an image, the columns of a table.
+
+Lesson: `chapters/vision.ipynb` and `chapters/tables.ipynb`.
+"""
 
 import torch
 import torch.nn.functional as F

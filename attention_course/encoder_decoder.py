@@ -1,19 +1,23 @@
-"""A Transformer that reads one sequence and writes another (Vaswani et al. 2017, arXiv:1706.03762)."""
+"""A Transformer that reads one sequence and writes another (Vaswani et al. 2017, arXiv:1706.03762).
+
+Lesson: `chapters/cross_attention.ipynb`.
+"""
 
 import torch
 from torch import Tensor, nn
 
 from attention_course.masks import causal_mask
 from attention_course.positions import SinusoidalPositions
+from attention_course.support.renamed import FormerlyLogits, renamed
 from attention_course.support.validation import validate_whole_number
 from attention_course.transformer import Decoder, Encoder
 
 
-class EncoderDecoder(nn.Module):
+class EncoderDecoder(FormerlyLogits):
     """Encode the source once, then predict each target symbol from it and from the symbols before.
 
     Args:
-        n_symbols: Size of the vocabulary, shared by source and target.
+        vocab_size: Size of the vocabulary, shared by source and target.
         d_model: Width of the tokens; even.
         n_heads: Number of heads of each attention.
         n_layers: Number of encoder blocks, and of decoder blocks.
@@ -27,9 +31,10 @@ class EncoderDecoder(nn.Module):
         ValueError: If both `pad` and `embed_source` are given.
     """
 
+    @renamed(n_symbols="vocab_size")
     def __init__(
         self,
-        n_symbols: int,
+        vocab_size: int,
         d_model: int,
         n_heads: int,
         n_layers: int,
@@ -42,14 +47,14 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         if pad is not None and embed_source is not None:
             raise ValueError(f"pad must be None with embed_source, whose sources are no symbols, got {pad}")
-        self.start_symbol = n_symbols
+        self.start_symbol = vocab_size
         self.pad = pad
-        self.embedding = nn.Embedding(n_symbols + 1, d_model)
+        self.embedding = nn.Embedding(vocab_size + 1, d_model)
         self.embed_source = self.embedding if embed_source is None else embed_source
         self.positions = SinusoidalPositions(d_model)
         self.encoder = Encoder(d_model, n_heads, n_layers, norm_first=norm_first, dropout=dropout)
         self.decoder = Decoder(d_model, n_heads, n_layers, norm_first=norm_first, dropout=dropout)
-        self.logits = nn.Linear(d_model, n_symbols)
+        self.lm_head = nn.Linear(d_model, vocab_size)
 
     def forward(
         self, source: Tensor, target: Tensor, *, need_weights: bool = False
@@ -62,7 +67,7 @@ class EncoderDecoder(nn.Module):
             need_weights: Whether to return the weights of cross-attention.
 
         Returns:
-            Logits `(batch, n_target, n_symbols)`, and for each decoder block the cross-attention weights
+            Logits `(batch, n_target, vocab_size)`, and for each decoder block the cross-attention weights
             `(batch, n_heads, n_target, n_source)`, or `None`.
         """
         start = target.new_full((len(target), 1), self.start_symbol)
@@ -123,4 +128,4 @@ class EncoderDecoder(nn.Module):
         tokens, weights = self.decoder(
             self.positions(self.embedding(previous)), memory, mask, memory_mask, need_weights=need_weights
         )
-        return self.logits(tokens), [cross for _, cross in weights] if need_weights else None
+        return self.lm_head(tokens), [cross for _, cross in weights] if need_weights else None

@@ -1,4 +1,7 @@
-"""PyTorch's fused attention kernel, by the conventions of this course."""
+"""PyTorch's fused attention kernel, by the conventions of this course.
+
+Lesson: `chapters/kernels.ipynb`.
+"""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,7 @@
-"""Groups of query heads that share one head of keys and values."""
+"""Groups of query heads that share one head of keys and values.
+
+Lesson: `chapters/smaller_caches.ipynb`.
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,7 @@
-"""The keys and values that decoding keeps, so that each new token computes only its own."""
+"""The keys and values that decoding keeps, so that each new token computes only its own.
+
+Lesson: `chapters/cache.ipynb`.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

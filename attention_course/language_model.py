@@ -1,4 +1,7 @@
-"""A causal language model: a decoder-only Transformer that writes with a cache."""
+"""A causal language model: a decoder-only Transformer that writes with a cache.
+
+Lesson: `chapters/language_model.ipynb`.
+"""
 
 from collections.abc import Callable
 
@@ -8,17 +11,18 @@ from torch import Tensor, nn
 from attention_course.kv_cache import KVCache, undone_on_error
 from attention_course.mechanism import Pluggable, fresh
 from attention_course.support.autocast import wide
+from attention_course.support.renamed import FormerlyLogits, renamed
 from attention_course.support.validation import validate_whole_number
 from attention_course.transformer import Block
 
 
-class CausalLanguageModel(nn.Module):
+class CausalLanguageModel(FormerlyLogits):
     """Predict each next symbol from those before it: a decoder-only Transformer, as GPT is.
 
     Radford et al. 2018, *Improving Language Understanding by Generative Pre-Training*.
 
     Args:
-        n_symbols: Size of the vocabulary.
+        vocab_size: Size of the vocabulary.
         d_model: Width of the tokens.
         n_heads: Number of query heads in each block.
         n_layers: Number of blocks.
@@ -28,9 +32,10 @@ class CausalLanguageModel(nn.Module):
             `LinearAttention(causal=True)`, works on whole sequences.
     """
 
+    @renamed(n_symbols="vocab_size")
     def __init__(
         self,
-        n_symbols: int,
+        vocab_size: int,
         d_model: int,
         n_heads: int,
         n_layers: int,
@@ -40,13 +45,13 @@ class CausalLanguageModel(nn.Module):
         attention: Pluggable | Callable | None = None,
     ):
         super().__init__()
-        self.embedding = nn.Embedding(n_symbols, d_model)
+        self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions = positions
         self.blocks = nn.ModuleList(
             Block(d_model, n_heads, n_kv_heads, attention=fresh(attention)) for _ in range(n_layers)
         )
         self.norm = nn.LayerNorm(d_model)
-        self.logits = nn.Linear(d_model, n_symbols)
+        self.lm_head = nn.Linear(d_model, vocab_size)
 
     def forward(
         self,
@@ -60,7 +65,7 @@ class CausalLanguageModel(nn.Module):
         """Score the next symbol after each of the given ones.
 
         Args:
-            symbols: Integers below `n_symbols`, `(batch, n_tokens)`.
+            symbols: Integers below `vocab_size`, `(batch, n_tokens)`.
             mask: Boolean, `True` = may attend; what it hides is hidden besides the future, as padding is.
             causal: Whether a symbol sees itself and earlier ones only. `False` shows the future, which no language
                 model may see, unless the mechanism is `causal` itself.
@@ -68,7 +73,7 @@ class CausalLanguageModel(nn.Module):
             caches: One for each block, from `new_caches`, holding the symbols before these. This call's are added.
 
         Returns:
-            Logits `(batch, n_tokens, n_symbols)`, and for each block the weights
+            Logits `(batch, n_tokens, vocab_size)`, and for each block the weights
             `(batch, n_heads, n_tokens, n_keys)`, or `None`.
 
         Raises:
@@ -86,7 +91,7 @@ class CausalLanguageModel(nn.Module):
             for block, cache in zip(self.blocks, caches, strict=True):
                 tokens, weights = block(tokens, mask, causal=causal, need_weights=need_weights, cache=cache)
                 all_weights.append(weights)
-        return self.logits(self.norm(tokens)), all_weights if need_weights else None
+        return self.lm_head(self.norm(tokens)), all_weights if need_weights else None
 
     def new_caches(self) -> list[KVCache]:
         """An empty cache for each block, of the kind that its attention keeps."""

@@ -2,6 +2,8 @@
 
 Masks combine with `&` (both must allow) and `|` (either may allow), and broadcast
 over the leading batch and head dimensions of the scores `(..., n_queries, n_keys)`.
+
+Lesson: `chapters/masking.ipynb`.
 """
 
 from operator import index

@@ -3,6 +3,8 @@
 `SinusoidalPositions` and `LearnedPositions` are added to the tokens before the first layer. The others are
 attention mechanisms that plug into `MultiHeadAttention(attention=...)`. Positions count from 0 at the first
 key, and queries are the newest tokens: the last query stands where the last key does, as in `causal_mask`.
+
+Lesson: `chapters/positions.ipynb`.
 """
 
 import torch

@@ -1,4 +1,7 @@
-"""BERT and GPT-2, from the `transformers` package, and their weights in the blocks of this course."""
+"""BERT and GPT-2, from the `transformers` package, and their weights in the blocks of this course.
+
+Lesson: `chapters/gpt2.ipynb` and `chapters/classifiers.ipynb`.
+"""
 
 import torch
 from torch import nn
@@ -126,8 +129,8 @@ def language_model_from_gpt2(gpt2) -> CausalLanguageModel:
     body = gpt2.transformer
     model.embedding.load_state_dict(body.wte.state_dict())
     positions.embedding.load_state_dict(body.wpe.state_dict())
-    model.logits = nn.Linear(config.n_embd, config.vocab_size, bias=False)
-    model.logits.weight = model.embedding.weight
+    model.lm_head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+    model.lm_head.weight = model.embedding.weight
     _copy_norm(model.norm, body.ln_f)
     for block, layer in zip(model.blocks, body.h, strict=True):
         _copy_gpt2_layer(block, layer)

@@ -1,4 +1,7 @@
-"""The scoring functions that came before the scaled dot product."""
+"""The scoring functions that came before the scaled dot product.
+
+Lesson: `chapters/scores.ipynb`.
+"""
 
 from torch import Tensor, nn
 

@@ -1,13 +1,17 @@
-"""A recurrent encoder-decoder: with one vector between its halves, or with attention."""
+"""A recurrent encoder-decoder: with one vector between its halves, or with attention.
+
+Lesson: `chapters/bottleneck.ipynb`.
+"""
 
 import torch
 from torch import Tensor, nn
 
 from attention_course.scores import AdditiveAttention, LuongAttention
+from attention_course.support.renamed import FormerlyLogits, renamed
 from attention_course.support.validation import validate_whole_number
 
 
-class GRUEncoderDecoder(nn.Module):
+class GRUEncoderDecoder(FormerlyLogits):
     """Read a sequence with one GRU, write another with a second one.
 
     What lies between the two is the point of the class:
@@ -20,7 +24,7 @@ class GRUEncoderDecoder(nn.Module):
       enters the prediction only (Luong et al. 2015, arXiv:1508.04025, without input feeding).
 
     Args:
-        n_symbols: Size of the vocabulary, shared by source and target.
+        vocab_size: Size of the vocabulary, shared by source and target.
         d_hidden: Width of embeddings and states; even, as each encoder direction has half of it.
         attention: One of the above.
 
@@ -28,14 +32,15 @@ class GRUEncoderDecoder(nn.Module):
         ValueError: If `d_hidden` is odd or `attention` is none of the above.
     """
 
-    def __init__(self, n_symbols: int, d_hidden: int, attention: str | None = None):
+    @renamed(n_symbols="vocab_size")
+    def __init__(self, vocab_size: int, d_hidden: int, attention: str | None = None):
         super().__init__()
         if d_hidden % 2:
             raise ValueError(f"d_hidden must be even, got {d_hidden}")
         if attention not in (None, "additive", "dot", "general", "concat"):
             raise ValueError(f"attention must be None, 'additive', 'dot', 'general' or 'concat', got {attention!r}")
-        self.start_symbol = n_symbols
-        self.embedding = nn.Embedding(n_symbols + 1, d_hidden)
+        self.start_symbol = vocab_size
+        self.embedding = nn.Embedding(vocab_size + 1, d_hidden)
         self.encoder = nn.GRU(d_hidden, d_hidden // 2, bidirectional=True, batch_first=True)
         self.bridge = nn.Linear(d_hidden, d_hidden)
         if attention == "additive":
@@ -48,7 +53,7 @@ class GRUEncoderDecoder(nn.Module):
         d_input = 2 * d_hidden if self.context_enters_step else d_hidden
         self.decoder = nn.GRU(d_input, d_hidden, batch_first=True)
         self.readout = nn.Linear(2 * d_hidden, d_hidden)
-        self.logits = nn.Linear(d_hidden, n_symbols)
+        self.lm_head = nn.Linear(d_hidden, vocab_size)
 
     def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor | None]:
         """Predict each target symbol from the source and the true symbols before it.
@@ -58,7 +63,7 @@ class GRUEncoderDecoder(nn.Module):
             target: Integers `(batch, n_target)`, at least one a sequence.
 
         Returns:
-            Logits `(batch, n_target, n_symbols)`, and the attention weights
+            Logits `(batch, n_target, vocab_size)`, and the attention weights
             `(batch, n_target, n_source)` or `None`.
 
         Raises:
@@ -125,7 +130,7 @@ class GRUEncoderDecoder(nn.Module):
             context, weights = summary.expand_as(inputs), None
             states, state = self.decoder(torch.cat([inputs, context], -1), state)
         hidden = self.readout(torch.cat([states, context], -1)).tanh()
-        return self.logits(hidden), weights, state
+        return self.lm_head(hidden), weights, state
 
     def _attend_then_step(self, inputs, memory, state):
         # Each step needs the last one's state before it can attend: this loop cannot be batched.

@@ -1,4 +1,7 @@
-"""T5's way to tell attention where tokens stand: a learned number in the score for each bucket of offsets."""
+"""T5's way to tell attention where tokens stand: a learned number in the score for each bucket of offsets.
+
+Lesson: `chapters/relative.ipynb`.
+"""
 
 import math
 

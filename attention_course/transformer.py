@@ -1,4 +1,7 @@
-"""The Transformer: feed-forward layer, encoder and decoder blocks, and stacks of them."""
+"""The Transformer: feed-forward layer, encoder and decoder blocks, and stacks of them.
+
+Lesson: `chapters/transformer.ipynb`.
+"""
 
 from collections.abc import Callable
 

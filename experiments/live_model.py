@@ -88,7 +88,7 @@ def time_translator(browser, folder: Path) -> dict:
     torch.manual_seed(0)
     model = EncoderDecoder(len(VOCABULARY), 64, 4, 2, pad=0)
     with torch.no_grad():
-        model.logits.bias[VOCABULARY.index(".")] = -100  # so that it writes as much as it may
+        model.lm_head.bias[VOCABULARY.index(".")] = -100  # so that it writes as much as it may
     text = "these big grey squirrels do not always follow my small black horses."
     words = [*ENGLISH, "."]
     write_pages(folder, [explore_model(model, VOCABULARY, text, alt="Timed.", limit=N_TARGET, source_words=words)])

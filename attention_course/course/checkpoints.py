@@ -35,15 +35,15 @@ def load_character_model(trained: str = "causal") -> tuple[CausalLanguageModel, 
     return model.eval(), record["vocabulary"]
 
 
-def make_character_model(n_symbols: int, settings: dict) -> CausalLanguageModel:
+def make_character_model(vocab_size: int, settings: dict) -> CausalLanguageModel:
     """The same, untrained.
 
     Args:
-        n_symbols: Size of the vocabulary.
+        vocab_size: Size of the vocabulary.
         settings: `d_model`, `n_heads` and `n_layers`; what else there is has to do with the training.
     """
     sizes = [settings[name] for name in ("d_model", "n_heads", "n_layers")]
-    return CausalLanguageModel(n_symbols, *sizes, attention=RotaryAttention())
+    return CausalLanguageModel(vocab_size, *sizes, attention=RotaryAttention())
 
 
 def load_translator(steps: int = 300) -> EncoderDecoder:
@@ -82,4 +82,4 @@ def make_translator(settings: dict) -> EncoderDecoder:
 
 def translator_parts(model: EncoderDecoder) -> nn.ModuleList:
     """All that it learns, once: in the model itself the one embedding has two names."""
-    return nn.ModuleList([model.embedding, model.encoder, model.decoder, model.logits])
+    return nn.ModuleList([model.embedding, model.encoder, model.decoder, model.lm_head])

@@ -43,17 +43,17 @@ class Changed(nn.Module):
 
 
 class Tagger(nn.Module):
-    """An encoder that says one of `n_symbols` for each of its tokens."""
+    """An encoder that says one of `vocab_size` for each of its tokens."""
 
-    def __init__(self, n_symbols: int = 16, n_blocks: int = 2, *, positions: bool = True, **made):
+    def __init__(self, vocab_size: int = 16, n_blocks: int = 2, *, positions: bool = True, **made):
         super().__init__()
-        self.embedding = nn.Embedding(n_symbols, WIDTH)
+        self.embedding = nn.Embedding(vocab_size, WIDTH)
         self.positions = SinusoidalPositions(WIDTH) if positions else nn.Identity()
         self.encoder = Encoder(WIDTH, 4, n_blocks, **made)
-        self.logits = nn.Linear(WIDTH, n_symbols)
+        self.logits = nn.Linear(WIDTH, vocab_size)
 
     def forward(self, symbols: Tensor) -> Tensor:
-        """Logits `(batch, n, n_symbols)` of integers `(batch, n)`."""
+        """Logits `(batch, n, vocab_size)` of integers `(batch, n)`."""
         return self.logits(self.encoder(self.positions(self.embedding(symbols)))[0])
 
 
@@ -74,7 +74,7 @@ class BatchSecond(nn.Module):
         self.logits = nn.Linear(WIDTH, 16)
 
     def forward(self, symbols: Tensor) -> Tensor:
-        """Logits `(batch, n, n_symbols)` of integers `(batch, n)`."""
+        """Logits `(batch, n, vocab_size)` of integers `(batch, n)`."""
         return self.logits(self.encoder(self.positions(self.embedding(symbols))))
 
 
@@ -92,7 +92,7 @@ class OneToken(nn.Module):
 
 
 def per_token(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross-entropy of logits `(batch, n, n_symbols)`."""
+    """Mean cross-entropy of logits `(batch, n, vocab_size)`."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
@@ -145,7 +145,7 @@ def tied(seed: int) -> Patient:
     for parameter in patient.model.parameters():
         if parameter.dim() == 2:
             nn.init.normal_(parameter, std=0.02)
-    patient.model.logits.weight = patient.model.embedding.weight
+    patient.model.lm_head.weight = patient.model.embedding.weight
     return patient
 
 
@@ -214,7 +214,7 @@ BROKEN: dict[str, tuple[str, Callable[[int], Patient]]] = {
     ),
     "the matrix of the logits drawn too large": (
         "start",
-        lambda seed: _altered(writer(seed), lambda model: nn.init.normal_(model.logits.weight)),
+        lambda seed: _altered(writer(seed), lambda model: nn.init.normal_(model.lm_head.weight)),
     ),
     "batch_first forgotten": ("rows", lambda seed: sorter(seed)._replace(model=BatchSecond())),
     "a CLS token that was never encoded": (
@@ -279,7 +279,7 @@ SOUND: dict[str, Callable[[int], Patient]] = {
     "a language model with sinusoidal positions": lambda seed: writer(seed, positions=SinusoidalPositions(64)),
     "a language model with tied embeddings": tied,
     "logits that start at zero": lambda seed: _altered(
-        writer(seed), lambda model: [nn.init.zeros_(parameter) for parameter in model.logits.parameters()]
+        writer(seed), lambda model: [nn.init.zeros_(parameter) for parameter in model.lm_head.parameters()]
     ),
     "a classifier of reviews, mean": reviewer,
     "a classifier of reviews, CLS": lambda seed: reviewer(seed, pooling="cls"),

@@ -30,7 +30,7 @@ def three_attentions(model: EncoderDecoder, vocabulary: Sequence[str], sentence:
     if not 2 <= len(sentence) <= 8:
         raise ValueError(f"sentence must have 2 to 8 words, got {len(sentence)}")
     symbols = [vocabulary.index(word) for word in sentence]
-    source = torch.tensor([[*symbols, model.pad]], device=model.logits.weight.device)
+    source = torch.tensor([[*symbols, model.pad]], device=model.lm_head.weight.device)
     written = [vocabulary[symbol] for symbol in model.generate(source, 9)[0].tolist()]
     if end not in written[:8]:
         raise ValueError(f"the translation of sentence must end after at most 8 words, got {written}")

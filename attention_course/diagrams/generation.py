@@ -18,7 +18,7 @@ def cut_distribution(logits: Tensor, vocabulary: str, text: str, *, k: int = 3, 
     """The probabilities of the next symbol as they are, at two temperatures, and cut by top-k and top-p.
 
     Args:
-        logits: Of the symbol after the text, `(n_symbols,)`, more than 8 of them.
+        logits: Of the symbol after the text, `(vocab_size,)`, more than 8 of them.
         vocabulary: The character of each symbol.
         text: What the model has read; only its end is written above the picture.
         k: How many symbols top-k keeps.
@@ -82,7 +82,7 @@ def beam_tree(
     """The beginnings that a beam search looks at, and those that it keeps.
 
     Args:
-        next_logits: Of the symbol after a text, `(n_symbols,)`.
+        next_logits: Of the symbol after a text, `(vocab_size,)`.
         vocabulary: The character of each symbol.
         text: What the model has read.
         n_symbols: How many a search writes: a column each, at most 3.

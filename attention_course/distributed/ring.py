@@ -2,6 +2,8 @@
 
 Liu, Zaharia & Abbeel 2023, arXiv:2310.01889. Start the processes with `torchrun`; by the same code gloo carries tensors
 between CPUs and NCCL between GPUs.
+
+Lesson: `chapters/many_devices.ipynb`.
 """
 
 from collections.abc import Callable, Iterator

@@ -3,6 +3,8 @@
 Cut the sequence in `2 * n_processes` chunks: process `r` gets chunk `r` and chunk `2 * n_processes - 1 - r`, one early
 and one late. Llama 3 was trained so (2024, arXiv:2407.21783); Brandon et al. 2023, arXiv:2311.09431, deal out single
 tokens instead.
+
+Lesson: `chapters/many_devices.ipynb`.
 """
 
 from collections.abc import Sequence

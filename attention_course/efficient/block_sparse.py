@@ -1,4 +1,7 @@
-"""Attention between chosen pairs of blocks of tokens, and BigBird's choice of them."""
+"""Attention between chosen pairs of blocks of tokens, and BigBird's choice of them.
+
+Lesson: `chapters/approximations.ipynb`.
+"""
 
 import torch
 from torch import Tensor

@@ -1,6 +1,8 @@
 """Exact attention, a chunk of queries at a time: the weights of one chunk are all that is ever stored.
 
 Rabe & Staats 2021, arXiv:2112.05682, without their second step of chunking the keys too (see `flash`).
+
+Lesson: `chapters/flash.ipynb`.
 """
 
 import torch

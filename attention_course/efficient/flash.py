@@ -13,6 +13,8 @@ and the output `o` are carried from tile to tile of keys:
 
 and at the end the output is `o / l`. Backward, each tile's weights are computed anew from `m + log l`. The loops over
 tiles are in `tiles`.
+
+Lesson: `chapters/flash.ipynb`.
 """
 
 import torch

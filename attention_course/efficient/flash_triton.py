@@ -5,6 +5,8 @@ program of the grid keeps the running maximum, sum and output of one tile of que
 the tiles of keys. Powers of 2 stand in for powers of e, because that is what the chip computes.
 
 Without a GPU it runs in Triton's interpreter, if the variable `TRITON_INTERPRET` is 1 from before this import on.
+
+Lesson: `chapters/kernels.ipynb`.
 """
 
 import math

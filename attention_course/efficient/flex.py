@@ -3,6 +3,8 @@
 Dong et al. 2024, arXiv:2412.05496. On a GPU the functions are compiled into the fused kernel: no matrix of scores or
 biases is stored, and blocks of keys that no query of a block may see are skipped. Elsewhere, where PyTorch's own form
 has no gradient or is traced anew for each length, the functions are applied to the whole matrix of scores.
+
+Lesson: `chapters/kernels.ipynb`.
 """
 
 from collections.abc import Callable

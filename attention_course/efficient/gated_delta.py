@@ -8,6 +8,8 @@ parallel: Yang et al. 2024, arXiv:2406.06484). Written otherwise,
 .. math:: S_t = \alpha_t S_{t-1} + k_t u_t^\top, \qquad u_t = \beta_t (v_t - \alpha_t S_{t-1}^\top k_t)
 
 it is retention that writes only what is new, and u is all that has to be found.
+
+Lesson: `chapters/states.ipynb`.
 """
 
 import torch

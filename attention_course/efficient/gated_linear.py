@@ -3,6 +3,8 @@ r"""Gated linear attention: each token says, for every feature of the keys, how 
 .. math:: S_t = \operatorname{diag}(\alpha_t) S_{t-1} + k_t v_t^\top, \qquad o_t = S_t^\top q_t
 
 Yang et al. 2023, arXiv:2312.06635. With the same constant for all features it is retention.
+
+Lesson: `chapters/states.ipynb`.
 """
 
 import torch

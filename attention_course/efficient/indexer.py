@@ -4,6 +4,8 @@ r"""The indexer of top-k attention: a few small heads that look at every key and
 
 DeepSeek-AI 2025, arXiv:2512.02556, where it is called the lightning indexer. A choice has no gradient, so the indexer
 has a loss of its own, the Kullback-Leibler divergence of softmax(I) from the weights that attention gives.
+
+Lesson: `chapters/states.ipynb`.
 """
 
 import torch

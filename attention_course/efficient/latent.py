@@ -8,6 +8,8 @@ DeepSeek-AI 2024, arXiv:2405.04434 (multi-head latent attention). The up-project
 
 so that all heads read the latents themselves, as in multi-query attention. Rotary positions would stand between the two
 matrices; so a few features of their own carry them, with one key for all heads.
+
+Lesson: `chapters/smaller_caches.ipynb`.
 """
 
 import torch

@@ -4,6 +4,8 @@ r"""Linear attention: the softmax's kernel replaced by a product of features, so
 
 Katharopoulos et al. 2020, arXiv:2006.16236. The sums are `(d_features, d_v)` whatever the number of tokens, each
 head's its own. It is another function than softmax attention, not an approximation to it.
+
+Lesson: `chapters/efficient.ipynb`.
 """
 
 from collections.abc import Callable

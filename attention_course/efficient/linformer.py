@@ -5,6 +5,8 @@ r"""Linformer: keys and values blended, by learned weights, into a fixed number 
 
 Wang et al. 2020, arXiv:2006.04768. E and F belong to places, not to tokens: there is a longest sequence, and as each
 slot blends the whole of it, the future cannot be masked.
+
+Lesson: `chapters/approximations.ipynb`.
 """
 
 import torch

@@ -2,6 +2,8 @@
 
 Beltagy et al. 2020, arXiv:2004.05150: a token sees the `window` tokens to either side and a few global tokens, which
 see everything. (The paper gives global tokens projections of their own; here they share the layer's.)
+
+Lesson: `chapters/efficient.ipynb`.
 """
 
 import torch

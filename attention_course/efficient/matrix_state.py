@@ -5,6 +5,8 @@ r"""What layers share that remember in one matrix a head: each token fades it an
 The layers differ in what they keep and in what they write: see `retention`, `gated_linear` and `gated_delta`. Each
 works through a sequence in chunks. Within one, tokens see each other through a small matrix, as in attention; what
 came before reaches them through the state (Hua et al. 2022, arXiv:2202.10447; Sun et al. 2023, arXiv:2307.08621).
+
+Lesson: `chapters/states.ipynb`.
 """
 
 import torch

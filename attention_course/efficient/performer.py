@@ -6,6 +6,8 @@ r"""Performer: positive random features whose products are, on average, softmax 
 
 Choromanski et al. 2020, arXiv:2009.14794 (FAVOR+). With m features the error falls like `1 / sqrt(m)`, and grows
 exponentially with the lengths of queries and keys.
+
+Lesson: `chapters/approximations.ipynb`.
 """
 
 import torch

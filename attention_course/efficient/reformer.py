@@ -11,6 +11,8 @@ so that a token may lose an earlier one that it would have seen without them. Th
 hashing attention are therefore not quite what they would be if it wrote token by token.
 (The paper also hides other buckets: then nothing is lost until a bucket is longer than a chunk. Here tokens of two
 buckets that meet in a chunk may see each other.)
+
+Lesson: `chapters/approximations.ipynb`.
 """
 
 import torch

@@ -3,6 +3,8 @@ r"""Retention: what was written fades at a steady rate, one for each head.
 .. math:: S_t = \gamma S_{t-1} + k_t v_t^\top, \qquad o_t = S_t^\top q_t
 
 Sun et al. 2023, arXiv:2307.08621. With a decay of 1 it is linear attention without its normaliser.
+
+Lesson: `chapters/states.ipynb`.
 """
 
 import torch

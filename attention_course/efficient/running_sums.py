@@ -1,4 +1,7 @@
-"""The fixed-size state that makes causal linear attention a recurrent network, read token by token or in chunks."""
+"""The fixed-size state that makes causal linear attention a recurrent network, read token by token or in chunks.
+
+Lesson: `chapters/efficient.ipynb`.
+"""
 
 import torch
 import torch.nn.functional as F

@@ -2,6 +2,8 @@
 
 Xiao et al. 2023, arXiv:2309.17453. Softmax hands out all of its weight, and trained models put what they have no use
 for on the first tokens, the sinks. Such a model fails when its window leaves them behind; here they stay in sight.
+
+Lesson: `chapters/states.ipynb`.
 """
 
 import torch

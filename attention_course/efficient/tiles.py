@@ -7,6 +7,8 @@ For each query that is an output `o` and the logarithm `l` of the sum of its exp
 the online softmax (Milakov & Gimelshein 2018, arXiv:1805.02867) with blocks for elements. `flash` attends to one block
 that is all of the keys; in `distributed.ring` blocks come from several processes. Half precision is computed in
 float32.
+
+Lesson: `chapters/flash.ipynb`.
 """
 
 import math

@@ -1,6 +1,8 @@
 """Top-k attention: each query reads the few keys that a small indexer, which looks at all of them, has chosen for it.
 
 DeepSeek-AI 2025, arXiv:2512.02556 (DeepSeek sparse attention).
+
+Lesson: `chapters/states.ipynb`.
 """
 
 from collections.abc import Iterator

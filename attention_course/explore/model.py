@@ -104,9 +104,9 @@ def _describe(
 ) -> dict:
     """All that the browser needs to know of the model."""
     _check_parts(model)
-    n_symbols = model.embedding.num_embeddings
-    if len(vocabulary) != n_symbols or len(set(vocabulary)) != n_symbols:
-        raise ValueError(f"vocabulary must have {n_symbols} different characters, got {len(set(vocabulary))}")
+    vocab_size = model.embedding.num_embeddings
+    if len(vocabulary) != vocab_size or len(set(vocabulary)) != vocab_size:
+        raise ValueError(f"vocabulary must have {vocab_size} different characters, got {len(set(vocabulary))}")
     if model.positions is not None and limit > model.positions.embedding.num_embeddings:
         raise ValueError(f"limit must be at most {model.positions.embedding.num_embeddings}, got {limit}")
     layer = model.blocks[0].attention
@@ -154,7 +154,7 @@ def _first_state(
     model: CausalLanguageModel, vocabulary: Sequence[str], text: str, alt: str, block: int, head: int
 ) -> str:
     """The text, what its last character looks at, and the likeliest next characters."""
-    symbols = torch.tensor([[vocabulary.index(character) for character in text]], device=model.logits.weight.device)
+    symbols = torch.tensor([[vocabulary.index(character) for character in text]], device=model.lm_head.weight.device)
     logits, weights = model(symbols, need_weights=True)
     likeliest = logits[0, -1].softmax(-1).topk(min(TOLD, len(vocabulary)))
     said = ", ".join(

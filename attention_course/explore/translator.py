@@ -87,9 +87,9 @@ def _check_parts(model: EncoderDecoder) -> None:
 
 def _check_vocabulary(model: EncoderDecoder, vocabulary: Sequence[str], end: str) -> None:
     """Refuse what are not the model's words (`ValueError`)."""
-    n_symbols = model.logits.out_features
-    if len(vocabulary) != n_symbols or len(set(vocabulary)) != n_symbols:
-        raise ValueError(f"vocabulary must have {n_symbols} different words, got {len(set(vocabulary))}")
+    vocab_size = model.lm_head.out_features
+    if len(vocabulary) != vocab_size or len(set(vocabulary)) != vocab_size:
+        raise ValueError(f"vocabulary must have {vocab_size} different words, got {len(set(vocabulary))}")
     if wrong := [word for word in vocabulary if split_words(word, end) != [word]]:
         raise ValueError(f"vocabulary must be words without spaces and without {end!r}, got {wrong}")
     if end not in vocabulary:
@@ -101,7 +101,7 @@ def _first_state(
     model: EncoderDecoder, vocabulary: Sequence[str], words: list[str], limit: int, end: int, alt: str
 ) -> str:
     """The translation, and the weights of the last block's cross-attention, mean of its heads."""
-    source = torch.tensor([[vocabulary.index(word) for word in words]], device=model.logits.weight.device)
+    source = torch.tensor([[vocabulary.index(word) for word in words]], device=model.lm_head.weight.device)
     written = model.generate(source, limit)[0].tolist()
     written = written[: written.index(end) + 1] if end in written else written
     _, weights = model(source, source.new_tensor([written]), need_weights=True)

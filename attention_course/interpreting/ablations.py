@@ -1,4 +1,7 @@
-"""What a language model's heads and blocks are worth on held-out text, each switched off alone."""
+"""What a language model's heads and blocks are worth on held-out text, each switched off alone.
+
+Lesson: `chapters/circuits.ipynb`.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -118,7 +121,7 @@ def measure_switched_off(model: CausalLanguageModel, pieces: Tensor, *, masked: 
         "means": means.tolist(),
         "bits": cost(),
         "zeros": cost_of_heads(None),
-        "with_means": cost_of_heads(means.to(model.logits.weight)),
+        "with_means": cost_of_heads(means.to(model.lm_head.weight)),
         "blocks": [cost(blocks=[block]) for block in range(n_blocks)],
         "positions": cost(positions=True),
         "mask": round(bits(model, pieces, causal=not masked), 4),

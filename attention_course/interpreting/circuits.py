@@ -2,6 +2,8 @@
 
 Scores take weights `(..., n, n)`, a row for each query, under a causal mask. The leading dimensions stay, so that
 weights `(batch, heads, n, n)` give a score for each head in each sequence.
+
+Lesson: `chapters/circuits.ipynb`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,10 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.attention import MultiHeadAttention
+from attention_course.support.renamed import renamed
 
 
+@renamed(n_symbols="vocab_size")
 def repeated_sequences(
-    n_sequences: int, n_symbols: int, period: int, length: int, generator: torch.Generator
+    n_sequences: int, vocab_size: int, period: int, length: int, generator: torch.Generator
 ) -> Tensor:
     """Random sequences that start again after `period` symbols: what comes next can be known by looking back only.
 
@@ -23,8 +27,8 @@ def repeated_sequences(
 
     Args:
         n_sequences: How many.
-        n_symbols: Size of the vocabulary.
-        period: Symbols before the sequence repeats, from 1 to `n_symbols`.
+        vocab_size: Size of the vocabulary.
+        period: Symbols before the sequence repeats, from 1 to `vocab_size`.
         length: Of each sequence.
         generator: Source of randomness (on the CPU).
 
@@ -34,9 +38,9 @@ def repeated_sequences(
     Raises:
         ValueError: If there are fewer symbols than a period needs.
     """
-    if not 1 <= period <= n_symbols:
-        raise ValueError(f"period must lie in 1..{n_symbols} (n_symbols), got {period}")
-    order = torch.rand(n_sequences, n_symbols, generator=generator).argsort(-1)
+    if not 1 <= period <= vocab_size:
+        raise ValueError(f"period must lie in 1..{vocab_size} (vocab_size), got {period}")
+    order = torch.rand(n_sequences, vocab_size, generator=generator).argsort(-1)
     return order[:, torch.arange(length) % period]
 
 
@@ -116,7 +120,7 @@ def query_key(layer: MultiHeadAttention, head: int) -> Tensor:
 
 
 def share_on_diagonal(circuit: Tensor) -> float:
-    """Share of the rows of `(n_symbols, n_symbols)` whose largest number stands on the diagonal.
+    """Share of the rows of `(vocab_size, vocab_size)` whose largest number stands on the diagonal.
 
     For an output-value circuit from symbol to logit: of how many symbols the own logit rises most (copying). For a
     query-key circuit from symbol to symbol: how many look for themselves.

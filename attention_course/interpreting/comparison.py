@@ -1,4 +1,7 @@
-"""The methods of `interpret` side by side on one model, and how much of a known truth each of them finds."""
+"""The methods of `interpret` side by side on one model, and how much of a known truth each of them finds.
+
+Lesson: `chapters/interpretability.ipynb`.
+"""
 
 import torch
 from torch import Tensor, nn

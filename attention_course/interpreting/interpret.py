@@ -1,5 +1,8 @@
 """Methods that give each token a score for an answer. They ask different questions: where weight goes, what a small
-change would do, what is missed when a token is taken away. (`circuits` takes heads away.)"""
+change would do, what is missed when a token is taken away. (`circuits` takes heads away.)
+
+Lesson: `chapters/interpretability.ipynb`.
+"""
 
 from collections.abc import Callable
 

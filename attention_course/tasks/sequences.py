@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention_course.support.renamed import renamed
 from attention_course.tasks.batch import Batch
 
 
@@ -25,42 +26,45 @@ class SequencePairs(Batch):
     gold: Tensor
 
 
-def copying(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> SequencePairs:
+@renamed(n_symbols="vocab_size")
+def copying(n_examples: int, length: int, vocab_size: int, generator: torch.Generator) -> SequencePairs:
     """Sequences of random symbols; the target is the source.
 
     Args:
         n_examples: Size of the batch.
         length: Number of symbols in each sequence.
-        n_symbols: Symbols are drawn uniformly from `0..n_symbols - 1`.
+        vocab_size: Symbols are drawn uniformly from `0..vocab_size - 1`.
         generator: Source of randomness (on the CPU).
     """
-    source = torch.randint(n_symbols, (n_examples, length), generator=generator)
+    source = torch.randint(vocab_size, (n_examples, length), generator=generator)
     gold = torch.eye(length, dtype=torch.bool).expand(n_examples, length, length)
     return SequencePairs(source, source.clone(), gold)
 
 
-def reversing(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> SequencePairs:
+@renamed(n_symbols="vocab_size")
+def reversing(n_examples: int, length: int, vocab_size: int, generator: torch.Generator) -> SequencePairs:
     """Sequences of random symbols; the target is the source read backwards.
 
     Args:
         n_examples: Size of the batch.
         length: Number of symbols in each sequence.
-        n_symbols: Symbols are drawn uniformly from `0..n_symbols - 1`.
+        vocab_size: Symbols are drawn uniformly from `0..vocab_size - 1`.
         generator: Source of randomness (on the CPU).
     """
-    pairs = copying(n_examples, length, n_symbols, generator)
+    pairs = copying(n_examples, length, vocab_size, generator)
     return SequencePairs(pairs.source, pairs.target.flip(1), pairs.gold.flip(1))
 
 
-def sorting(n_examples: int, length: int, n_symbols: int, generator: torch.Generator) -> SequencePairs:
+@renamed(n_symbols="vocab_size")
+def sorting(n_examples: int, length: int, vocab_size: int, generator: torch.Generator) -> SequencePairs:
     """Random numbers; the target is the source in ascending order.
 
     Args:
         n_examples: Size of the batch.
         length: Number of numbers in each sequence.
-        n_symbols: Numbers are drawn uniformly, with repetition, from `0..n_symbols - 1`.
+        vocab_size: Numbers are drawn uniformly, with repetition, from `0..vocab_size - 1`.
         generator: Source of randomness (on the CPU).
     """
-    source = torch.randint(n_symbols, (n_examples, length), generator=generator)
+    source = torch.randint(vocab_size, (n_examples, length), generator=generator)
     target = source.sort(dim=1).values
     return SequencePairs(source, target, gold=target[:, :, None] == source[:, None, :])

@@ -75,7 +75,7 @@ class Transformer(nn.Module):
         attention = RotaryAttention() if rotary else None
         d_model, n_heads = SETTINGS["d_model"], SETTINGS["n_heads"]
         self.model = CausalLanguageModel(n_symbols + 1, d_model, n_heads, n_blocks, attention=attention)
-        self.model.logits = nn.Linear(d_model, n_answers)
+        self.model.lm_head = nn.Linear(d_model, n_answers)
 
     def forward(self, symbols: Tensor) -> Tensor:
         logits, _ = self.model(F.pad(symbols, (1, 0), value=self.start))

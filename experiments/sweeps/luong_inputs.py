@@ -43,7 +43,7 @@ class LuongWriter(GRUEncoderDecoder):
             state = self.decoder(torch.cat([self.embedding(previous), found], -1), state)
             context, looked = self.attention(state[:, None], states, states)
             hidden = self.readout(torch.cat([state, context[:, 0]], -1)).tanh()
-            logits.append(self.logits(hidden))
+            logits.append(self.lm_head(hidden))
             weights.append(looked[:, 0])
             previous = logits[-1].argmax(-1) if target is None else target[:, i]
         return torch.stack(logits, 1), torch.stack(weights, 1)

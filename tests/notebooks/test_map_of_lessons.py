@@ -1,5 +1,7 @@
 """The front page's list, README's table and the files of exercises are as the table of contents says."""
 
+import ast
+import re
 from pathlib import Path
 
 import nbformat
@@ -30,6 +32,16 @@ def test_readmes_table_has_every_page(in_the_course):
 
 def test_every_page_has_its_file_of_exercises():
     assert set(CHAPTERS) == set(WITH_EXERCISES)
+
+
+@pytest.mark.parametrize("folder", [".", "distributed", "efficient", "interpreting"])
+def test_each_mechanism_names_the_page_that_it_belongs_to(root, folder):
+    no_mechanisms = {"__init__", "__main__", "inputs", "mechanism", "moved"}
+    for file in (root / "attention_course" / folder).glob("*.py"):
+        lesson = re.search(r"^Lesson: (.*)\.$", ast.get_docstring(ast.parse(file.read_text())), re.MULTILINE)
+        assert bool(lesson) == (file.stem not in no_mechanisms), f"{file} must say `Lesson: ...` in its first lines"
+        pages = re.findall(r"`(.*?)`", lesson[1]) if lesson else []
+        assert all((root / page).exists() for page in pages)
 
 
 def test_a_page_that_does_not_say_is_refused(tmp_path):

@@ -17,7 +17,7 @@ def model(request):
     torch.manual_seed(request.param)
     untrained = EncoderDecoder(N_SYMBOLS, 16, 2, 1, pad=PAD).eval()
     with torch.no_grad():
-        untrained.logits.weight *= 4  # decided enough for beams to differ
+        untrained.lm_head.weight *= 4  # decided enough for beams to differ
     return untrained
 
 
@@ -91,7 +91,7 @@ def writer(request):
     torch.manual_seed(request.param)
     untrained = CausalLanguageModel(N_SYMBOLS, 16, 2, 2, attention=RotaryAttention()).eval()
     with torch.no_grad():
-        untrained.logits.weight *= 4
+        untrained.lm_head.weight *= 4
     return untrained
 
 

@@ -42,7 +42,7 @@ def test_the_model_equals_one_made_of_pytorchs_layers():
     tokens = model.embedding(source)
     for block in model.blocks:
         tokens = as_pytorchs(block)(tokens, src_mask=~causal_mask(7))
-    expected = model.logits(model.norm(tokens))
+    expected = model.lm_head(model.norm(tokens))
     torch.testing.assert_close(model(source)[0], expected, atol=1e-5, rtol=0)
 
 

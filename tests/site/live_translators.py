@@ -21,7 +21,7 @@ def model():
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.15 * torch.randn_like(parameter))
-        model.logits.bias[1] = -100
+        model.lm_head.bias[1] = -100
     return model.half().double().eval()
 
 

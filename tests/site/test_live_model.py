@@ -181,7 +181,7 @@ def test_a_token_is_followed_through_the_blocks(open_model, trained):
         streams.insert(0, model.embedding(symbols)[0, 9])
         rows = page.locator(".course-live-follow tbody tr")
         for row, stream in zip(rows.all(), streams, strict=True):
-            share, symbol = model.logits(model.norm(stream)).softmax(-1).max(-1)
+            share, symbol = model.lm_head(model.norm(stream)).softmax(-1).max(-1)
             told = vocabulary[symbol].replace(" ", "␣").replace("\n", "⏎")
             says = row.locator("td").nth(0).inner_text()
             assert re.fullmatch(r"(“.”\u00a0\d+%(, )?){3}", says)  # in quotes: a comma among others could not be read

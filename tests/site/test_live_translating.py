@@ -116,7 +116,7 @@ def test_a_sentence_ends_where_the_model_ends_it(show, model):
     with torch.no_grad():
         logits = run(model, encode(TEXT), written)[0]
         gap = logits.max(-1).values - logits[:, 1]
-        ending.logits.bias[1] += gap.sort().values[3].item() + 0.01
+        ending.lm_head.bias[1] += gap.sort().values[3].item() + 0.01
     expected = ending.double().half().double().generate(torch.tensor([encode(TEXT)]), LIMIT)[0].tolist()
     assert 1 in expected[:-1]
     live = Live(show(make(ending)))

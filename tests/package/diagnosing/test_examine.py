@@ -58,7 +58,7 @@ class ReadsFirst(nn.Module):
 
 def small(seed, seen):
     patient = writer(seed)
-    return patient._replace(model=Small(patient.model.logits.out_features, seen))
+    return patient._replace(model=Small(patient.model.lm_head.out_features, seen))
 
 
 def chunks(n=64, size=8):
@@ -200,8 +200,8 @@ def test_nothing_is_changed_and_no_random_number_is_drawn():
 def test_the_even_guess_is_the_logarithm_of_the_classes():
     patient = writer(0)
     run = Run(*patient[:3], causal=True)
-    n_symbols = patient.model.logits.out_features
-    assert run.even == pytest.approx(torch.tensor(float(n_symbols)).log().item(), rel=1e-5)
+    vocab_size = patient.model.lm_head.out_features
+    assert run.even == pytest.approx(torch.tensor(float(vocab_size)).log().item(), rel=1e-5)
 
 
 def test_a_bag_of_words_is_told_how_to_say_so():

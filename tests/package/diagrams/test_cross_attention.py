@@ -54,6 +54,6 @@ def test_what_cannot_be_drawn_is_refused(model):
     with pytest.raises(ValueError, match="sentence must have 2 to 8 words, got 1"):
         diagrams.three_attentions(model, VOCABULARY, ["cat"], end=".")
     untrained = EncoderDecoder(len(VOCABULARY), 8, 2, 1, pad=PAD)
-    torch.nn.init.constant_(untrained.logits.bias[IDS["le"]], 1e3)
+    torch.nn.init.constant_(untrained.lm_head.bias[IDS["le"]], 1e3)
     with pytest.raises(ValueError, match="must end after at most 8 words"):
         diagrams.three_attentions(untrained, VOCABULARY, SENTENCE, end=".")

@@ -45,7 +45,7 @@ def test_the_first_state_is_the_translation_and_its_mean_map():
     model = make(pad=0)
     for bias, n_words in ((0.0, 6), (30.0, 1)):  # the second writes the end at once
         with torch.no_grad():
-            model.logits.bias[1] = bias
+            model.lm_head.bias[1] = bias
         first = explore_model(model, WORDS, "c&d b<.", alt="A translator.", limit=6).first_state
         symbols = model.generate(torch.tensor([[4, 3, 1]]), 6)[0].tolist()
         written = [WORDS[symbol] for symbol in symbols][:n_words]

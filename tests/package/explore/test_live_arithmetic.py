@@ -86,7 +86,7 @@ def run_in_python(model, symbols, changes) -> dict:
         query, key = (block[name].unflatten(-1, (-1, d_head)).transpose(0, 1) for name in ("turnedQuery", "turnedKey"))
         key = key.repeat_interleave(N_HEADS // len(key), 0)
         block["scores"] = query @ key.transpose(-2, -1) / d_head**0.5
-    lenses = [model.logits(model.norm(stream)) for stream in (embedding, *(block["stream"] for block in caught))]
+    lenses = [model.lm_head(model.norm(stream)) for stream in (embedding, *(block["stream"] for block in caught))]
     torch.testing.assert_close(lenses[-1], logits[0])
     return {"embedding": embedding, "blocks": caught, "lenses": lenses}
 

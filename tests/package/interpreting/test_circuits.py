@@ -26,7 +26,7 @@ def test_sequences_repeat_and_hold_no_symbol_twice_in_a_period():
 
 @pytest.mark.parametrize("period", [0, 9])
 def test_a_period_without_symbols_or_longer_than_the_vocabulary_is_refused(period):
-    with pytest.raises(ValueError, match=rf"period must lie in 1..8 \(n_symbols\), got {period}"):
+    with pytest.raises(ValueError, match=rf"period must lie in 1..8 \(vocab_size\), got {period}"):
         circuits.repeated_sequences(1, N_SYMBOLS, period, LENGTH, torch.Generator())
 
 

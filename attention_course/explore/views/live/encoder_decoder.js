@@ -64,7 +64,7 @@ export const makeTranslator = (sizes, parameters) => {
       stream = blocks[index].stream;
       yield;
     }
-    const logits = apply("logits", norm("decoder.norm", stream));
+    const logits = apply("lm_head", norm("decoder.norm", stream));
     const run = { source, previous, changes, reading, embedding, blocks, logits };
     if (!start || !kept) return run;
     const share = start / kept.previous.length;

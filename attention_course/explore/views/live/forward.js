@@ -11,7 +11,7 @@ export const makeModel = (sizes, parameters) => {
   const width = heads * headWidth;
   const { apply, norm, attendToItself, feedForward } = makeParts(sizes, parameters);
   // What the model says where the stream ends.
-  const read = (/** @type {Float32Array} */ stream) => apply("logits", norm("norm", stream));
+  const read = (/** @type {Float32Array} */ stream) => apply("lm_head", norm("norm", stream));
 
   /** @type {(symbols: number[], start: number, positions: boolean) => Float32Array} */
   const embed = (symbols, start, positions) => {
