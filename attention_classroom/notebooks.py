@@ -63,7 +63,8 @@ def _to_hand_in(assignment, tasks):
         if assignment.late_per_day:
             words += f"; each day begun after that takes {100 * assignment.late_per_day:g}% off its points"
     total = _points(sum(task.points for task in tasks.values()))
-    return f"{words}. It is worth {total} in all, and exercises without a line of points carry no marks."
+    words += f". It is worth {total} in all, and exercises without a line of points carry no marks."
+    return f"{words} (From Colab: *File*, *Download*, *Download .ipynb*.)"
 
 
 def _turn_the_stub(stub, call, exercise, variant: Variant):

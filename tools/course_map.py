@@ -70,13 +70,18 @@ def read_parts():
     return parts
 
 
+def first_reading(lessons):
+    """The lessons up to the one in which the reader builds the front page's model."""
+    end = next(place for place, lesson in enumerate(lessons) if lesson["file"].endswith(f"/{END_OF_FIRST_READING}"))
+    return lessons[: end + 1]
+
+
 def write_list(parts, look_up=()):
     """The list as Markdown, with a line of the pages to look something up in at its end."""
     lessons = [lesson for part in parts for lesson in part["lessons"]]
-    end = next(place for place, lesson in enumerate(lessons) if lesson["file"].endswith(f"/{END_OF_FIRST_READING}"))
-    first = lessons[: end + 1]
+    first = first_reading(lessons)
     optional = [page for lesson in lessons for page in lesson["further"]]
-    after = lessons[end + 1 :]
+    after = lessons[len(first) :]
     times = {"first": evenings(first), "after": evenings(after), "optional": evenings(optional)}
     lines = [HEAD.format(lessons=len(first), **times)]
     for part in parts:
@@ -91,9 +96,11 @@ def write_list(parts, look_up=()):
 
 def write_table(parts, look_up=()):
     """README's table: a row for each lesson, with its question and its further pages."""
-    rows = ["| lesson | question | further |", "| --- | --- | --- |"]
-    for page in [*(lesson for part in parts for lesson in part["lessons"]), *look_up]:
-        rows.append(f"| {link(page)} | {page['question']} | {', '.join(map(link, page.get('further', ())))} |")
+    rows = ["| lesson (**bold**: a first reading) | question | optional pages |", "| --- | --- | --- |"]
+    lessons = [lesson for part in parts for lesson in part["lessons"]]
+    for page in [*lessons, *look_up]:
+        title = f"**{link(page)}**" if page in first_reading(lessons) else link(page)
+        rows.append(f"| {title} | {page['question']} | {', '.join(map(link, page.get('further', ())))} |")
     return "\n".join(rows) + "\n"
 
 
