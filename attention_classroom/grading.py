@@ -98,14 +98,14 @@ def _asked(assignment, student, exercise, answer, result):
             verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
     except Exception as error:  # an answer may have put anything in the place of its numbers
         return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {error}")
-    if verdict.status == "wrong" and any(map(_late, [*reply["outcomes"], *gradients])):
+    if verdict.status == "wrong" and any(map(_ran_out_of_time, [*reply["outcomes"], *gradients])):
         return Verdict(exercise.id, "stopped", f"It took too long. {verdict.message}")
     if verdict.status == "wrong" and (doubt := _doubt(reply, answer)):
         return Verdict(exercise.id, LOOK, f"{verdict.message} But perhaps it is not what was meant: {doubt}.")
     return verdict
 
 
-def _late(outcome):
+def _ran_out_of_time(outcome):
     return isinstance(outcome, NoNumbers) and outcome.text.startswith(LATE)
 
 

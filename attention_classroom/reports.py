@@ -1,17 +1,14 @@
 """Tables and pages from the results of a class."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import UNJUDGED, safe_name, write_whole
 from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.tables import FOR_EXCEL, table
-
-DAY = 24 * 60 * 60
+from attention_classroom.times import days_late, share_left
 
 
 def write_reports(
@@ -59,7 +56,7 @@ def write_empty_times(students: list[str], path: Path) -> None:
 
 def _row(assignment, result, handed_in):
     late = days_late(assignment, handed_in)
-    share = max(0.0, 1 - assignment.late_per_day * late)
+    share = share_left(assignment, handed_in)
     tasks = result["tasks"]
     points = share * sum(_points(task, tasks[task.exercise]) for task in assignment.tasks)
     look = sum(_status(entry) in UNJUDGED for entry in tasks.values()) + len(_missing(assignment, result))
@@ -91,14 +88,6 @@ def _notes(assignment, result):
     missing = _missing(assignment, result)
     told = [f"no notebook that can be read checks an exercise of {', '.join(missing)}"] if missing else []
     return [*result["notes"], *told]
-
-
-def days_late(assignment: Assignment, handed_in: str | None) -> int:
-    """How many days late have begun; 0 where there is no late rule or no time is known."""
-    if assignment.due is None or handed_in is None:
-        return 0
-    due, came = datetime.fromisoformat(assignment.due), datetime.fromisoformat(handed_in)
-    return max(0, math.ceil((came - due).total_seconds() / DAY))
 
 
 def _for_canvas(assignment, rows):

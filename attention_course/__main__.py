@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
         command.set_defaults(module=module)
     chosen, rest = parser.parse_known_args(arguments)
     try:
-        module = import_module(chosen.module)  # only now, so that `--help` imports no PyTorch
+        module = import_module(chosen.module)
     except ModuleNotFoundError as error:
         if error.name != CLASSROOM:
             raise

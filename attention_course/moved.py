@@ -1,4 +1,4 @@
-"""Where modules of version 0.1 stand now: the old path leads there for a version, with a warning that names the new."""
+"""Where modules of version 0.1 stand now: the old path leads there until 0.3, with a warning that names the new."""
 
 import sys
 import warnings

@@ -1,33 +1,14 @@
 """Where the course is published, and as which version: write it into the files that say so, and into every notebook.
 
-`_config.yml` says the repository, its branch or tag, and the site's address; pyproject.toml the version. Each
-notebook's first cell repeats them, since it may be all that a reader has. This runs before anything is installed.
+`_config.yml` says the repository, its branch or tag, and the site's address; pyproject.toml the version. The notebooks'
+first cells repeat them (`setup_cell`). This runs before anything is installed.
 """
 
-import json
 import re
 import sys
 from pathlib import Path
 
-CELL = """\
-# @title Set up the course
-import subprocess
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-
-wheel, revision = "attention_course-{version}-py3-none-any.whl", "{branch}"
-repository, site = "{url}", "{baseurl}"
-if find_spec("attention_course") is None:  # as in Colab; torch, numpy and ipywidgets stay as they are
-    urls = [path.as_uri() for folder in (Path.cwd(), *Path.cwd().parents) for path in folder.glob(wheel)]
-    urls += [f"git+{{repository}}@{{revision}}", f"{{site}}/{{wheel}}"] * ("your-organisation" not in repository)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--retries=1", "--find-links=."]
-    if all(subprocess.run([*pip, f"attention_course[course] @ {{url}}"], capture_output=True).returncode for url in urls):
-        raise RuntimeError(f"Ask whoever gave you this notebook for {{wheel}}, put it beside it and run this cell again.")
-
-from attention_course import setup
-
-course = setup(version="{version}", page=f"{{site}}/{page}.html")"""  # noqa: E501
+from setup_cell import write_cells
 
 PLACES = {  # where it is written, the first time for whoever reads it
     "url": [("_config.yml", r"^  url: *(\S*)"), ("CITATION.cff", r"^repository-code: *(\S*)")],
@@ -58,17 +39,6 @@ def write(name, value):
         Path(place[0]).write_text(text[:start] + value + text[end:], encoding="utf-8")
 
 
-def write_cells():
-    """Write the cell into all notebooks that begin with it."""
-    for path in [*Path(".").glob("*.ipynb"), *Path("chapters").glob("*.ipynb")]:
-        source = CELL.format(**published(), page=path.with_suffix("").as_posix()).splitlines(keepends=True)
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        first = next((cell for cell in notebook["cells"] if cell["cell_type"] == "code"), None)
-        if first and first["source"][0] == source[0]:
-            first["source"] = source
-            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def named(url, site):
     """The repository and its site, by the addresses given; GitHub's tell where their pages are."""
     if not re.fullmatch(r"https://[^/]+/\S+(?<!\.git)(?<!/)", url):
@@ -89,7 +59,7 @@ def main(action, *values):
     for name, value in changed.items():
         if value:
             write(name, value)
-    write_cells()
+    write_cells(published())
     print("\n".join(f"{name}: {value}" for name, value in published().items()))
 
 

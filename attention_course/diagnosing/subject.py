@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,25 +28,15 @@ USUAL = Sizes(2, 5, 7)  # no two alike, and none a usual width: what is exchange
 
 
 class Way(NamedTuple):
-    """One way of calling an attention.
-
-    Attributes:
-        layout: Where batch, heads and tokens stand.
-        width: Numbers a token (of each head, where the layout has heads).
-        numpy: Whether it takes arrays of NumPy.
-        equal: Whether it takes as many queries as keys only.
-        single: Whether it takes a single query, without a dimension for it.
-        base: Masks that must be given where nothing is to be hidden, by their arguments.
-        dtype: Of the tokens.
-    """
+    """One way of calling an attention."""
 
     layout: Layout
-    width: int
-    numpy: bool
-    equal: bool
-    single: bool
-    base: dict[str, Tensor]
-    dtype: torch.dtype = torch.float32
+    width: int  # numbers a token (of each head, where the layout has heads)
+    numpy: bool  # it takes arrays of NumPy
+    equal: bool  # it takes as many queries as keys only
+    single: bool  # it takes a single query, without a dimension for it
+    base: dict[str, Tensor]  # masks that must be given where nothing is to be hidden, by their arguments
+    dtype: torch.dtype = torch.float32  # of the tokens
 
 
 class Subject:
@@ -71,7 +61,7 @@ class Subject:
     @cached_property
     @torch.no_grad()
     def blends(self) -> bool:
-        """Whether it is a function whose output blends the values as they are: no layer stands in it.
+        """Whether it is a function whose output blends the values as they are, with no layer between.
 
         Then values twice as large, each number one place on, come out so.
         """
@@ -204,5 +194,5 @@ class Subject:
     @property
     def of_pytorch(self) -> bool:
         """Whether it is PyTorch's own, whose ways are documented and worth a note."""
-        attention = getattr(self.attention, "func", self.attention)  # of a partial
+        attention = self.attention.func if isinstance(self.attention, partial) else self.attention
         return attention is F.scaled_dot_product_attention or type(attention).__module__.startswith("torch.")

@@ -26,7 +26,7 @@ def style(view: str) -> str:
 
 
 @cache
-def widget_class(view: str, traits: tuple[str, ...]) -> type[anywidget.AnyWidget]:
+def widget_class(view: str, traits: tuple[str, ...]) -> type:
     """The widget around `views/VIEW.js`, with these traits, which its controls change in the browser."""
     shared = {name: traitlets.Any().tag(sync=True) for name in traits}
     code = {"__module__": __name__, "_esm": join(VIEWS / f"{view}.js"), "_css": style(view)}
@@ -80,9 +80,10 @@ class Explorer:
         path = Path(path)
         if path.suffix not in (".html", ".svg"):
             raise ValueError(f"path must end in .html or .svg, got {str(path)!r}")
-        is_page = path.suffix == ".html"
-        html = (self._repr_html_(), style(self.view), self.alt)
-        text = make_page(self.view, *html) if is_page else find_svg(self.first_state)
+        if path.suffix == ".svg":
+            text = find_svg(self.first_state)
+        else:
+            text = make_page(self.view, self._repr_html_(), style(self.view), self.alt)
         path.write_text(text, encoding="utf-8")
 
     def _repr_html_(self) -> str:

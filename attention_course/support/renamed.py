@@ -1,4 +1,4 @@
-"""Names of version 0.1 that are others now: what readers wrote with them, and what they saved, works for a version."""
+"""Names of version 0.1 that are others now: what readers wrote with them, and what they saved, works until 0.3."""
 
 import warnings
 from collections.abc import Callable
@@ -18,6 +18,8 @@ def renamed(**names: str) -> Callable:
         @wraps(function)
         def call(*args, **given):
             for old, new in names.items():
+                if old in given and new in given:
+                    raise TypeError(f"{function.__qualname__}: {old} is now {new}, and both came")
                 if old in given:
                     warnings.warn(f"{function.__qualname__}: {old} is now {new}", DeprecationWarning, stacklevel=2)
                     given[new] = given.pop(old)

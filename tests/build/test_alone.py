@@ -9,7 +9,7 @@ def test_a_folder_that_is_no_repository_is_published_as_one(tmp_path, monkeypatc
     """As from a ZIP; and what its .gitignore names stays behind."""
     folder = tmp_path / "from a ZIP"
     as_here = ["Makefile", "_config.yml", "pyproject.toml", "CITATION.cff", "attention_classroom/pyproject.toml"]
-    as_here += ["tools/published.py", "intro.ipynb"]
+    as_here += ["tools/published.py", "tools/setup_cell.py", "intro.ipynb"]
     files = {name: (ROOT / name).read_text() for name in as_here}
     files |= {".gitignore": "_build/\n", "_build/html": "built"}
     for name, text in files.items():

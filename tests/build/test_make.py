@@ -111,7 +111,7 @@ def test_a_missing_browser_is_installed_where_it_may(tmp_path):
 def unnamed(tmp_path):
     """The files that say where the course is published, and two notebooks: one with the setup cell, one without."""
     files = ["Makefile", "_config.yml", "pyproject.toml", "CITATION.cff", "attention_classroom/pyproject.toml"]
-    for name in (*files, "tools/published.py", "intro.ipynb", "chapters/masking.ipynb"):
+    for name in (*files, "tools/published.py", "tools/setup_cell.py", "intro.ipynb", "chapters/masking.ipynb"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "chapters" / "bare.ipynb").write_text('{"cells": []}')

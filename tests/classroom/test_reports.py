@@ -10,8 +10,9 @@ from attention_classroom.assignment import Assignment, Task
 from attention_classroom.grade import main
 from attention_classroom.grading import grade_one
 from attention_classroom.handed_in import submissions
-from attention_classroom.reports import days_late, write_reports
+from attention_classroom.reports import write_reports
 from attention_classroom.submission import read
+from attention_classroom.times import days_late
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]

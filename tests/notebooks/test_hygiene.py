@@ -9,8 +9,9 @@ import nbformat
 import pytest
 from jupyter_cache import get_cache
 from limits import FENCED, MATHS
-from published import CELL, published
+from published import published
 from pybtex.database import parse_file
+from setup_cell import CELL
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "_ext"))
 from course_site.quick_checks import malformed_checks  # noqa: E402

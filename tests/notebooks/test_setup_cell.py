@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 from environments import overlay
-from published import CELL
+from setup_cell import CELL
 
 WHEEL = "attention_course-0.1.0-py3-none-any.whl"
 NOWHERE = "http://127.0.0.1:9"  # where nothing listens

@@ -1,4 +1,4 @@
-"""Each record in attention_course/recorded is of the settings that its script has, whole, and in its range."""
+"""Each record in attention_course/course/recorded is of the settings that its script has, whole, and in its range."""
 
 import math
 from functools import partial
