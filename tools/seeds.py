@@ -5,13 +5,15 @@ from functools import partial
 from notebooks import code_cells, path, read, run, run_together
 from verdicts import exceptions, false_claims
 
+SETUP = "course = setup("
+
 
 def seeded(name, seed):
     """A notebook whose setup cell sets another seed."""
     notebook = read(name)
     _, cell = code_cells(notebook)[0]
-    assert cell.source.count("setup()") == 1, f"{path(name)}: the first code cell does not call setup()"
-    cell.source = cell.source.replace("setup()", f"setup(seed={seed})")
+    assert cell.source.count(SETUP) == 1, f"{path(name)}: the first code cell does not call setup"
+    cell.source = cell.source.replace(SETUP, f"{SETUP}seed={seed}, ")
     return notebook
 
 
