@@ -48,3 +48,8 @@ def test_a_task_takes_both_names(draw):
     with pytest.warns(DeprecationWarning, match="n_symbols is now vocab_size"):
         old = draw(n_symbols=7)
     assert torch.equal(old, draw(vocab_size=7))
+
+
+def test_an_argument_by_both_of_its_names_is_refused():
+    with pytest.raises(TypeError, match="n_symbols is now vocab_size, and both came"):
+        MODELS["language model"](vocab_size=5, n_symbols=6)
