@@ -23,7 +23,7 @@ def write_page(app, exception):
         return
     address, title = app.builder.get_relative_uri(NAME, front), app.env.titles[front].astext()
     text = f'<a href="{address}">{escape(title)}</a>'
-    page = page_that_leads_on(address, title, head_of(app, front, title), text, {})
+    page = page_that_leads_on(app, NAME, address, title, head_of(app, front, title), text, {})
     Path(app.outdir, f"{NAME}.html").write_text(page, encoding="utf-8")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 from docutils import nodes
+from sphinx.util.osutil import relative_uri
 
 from .scripts import HERE, browser_script
 
@@ -15,6 +16,7 @@ PAGE = """<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
 <title>{title}</title>
+<link rel="icon" href="{icon}">
 {head}
 <script>location.replace({parts}[location.hash] ?? {script} + location.hash)</script>
 <meta http-equiv="refresh" content="0; url={address}">
@@ -74,18 +76,22 @@ def validate(app, moves):
             raise ValueError(f"{LIST} must also say where {page} leads, which is gone, got {old}: {new}")
 
 
-def page_that_leads_on(address, title, head, text, parts):
+def page_that_leads_on(app, name, address, title, head, text, parts):
     """A page that sends its reader elsewhere, with and without scripts.
 
     Args:
+        app: Sphinx.
+        name: The page's own address, without ".html".
         address: Where it leads to.
         title: Its title.
         head: What stands in its head besides, as HTML.
         text: What is read where a browser stays on it, as HTML.
         parts: Where its parts lead that lead elsewhere, `{"#part": address}`.
     """
+    # A browser that finds no icon named looks for one at the root of the host, where another site may be.
+    icon = relative_uri(f"{name}.html", f"_static/{Path(app.config.html_favicon).name}")
     addresses = {"address": address, "script": json.dumps(address), "parts": json.dumps(parts)}
-    return PAGE.format(title=escape(title), head=head, text=text, **addresses)
+    return PAGE.format(title=escape(title), icon=icon, head=head, text=text, **addresses)
 
 
 def lead_on(app, exception):
@@ -100,7 +106,7 @@ def lead_on(app, exception):
         address = app.builder.get_relative_uri(old, new)
         text = f'This page has moved <a href="{address}">here</a>.'
         head = HEAD.format(address=address)
-        page = page_that_leads_on(address, "This page has moved", head, text, parts.get(old, {}))
+        page = page_that_leads_on(app, old, address, "This page has moved", head, text, parts.get(old, {}))
         file = Path(app.outdir, f"{old}.html")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(page, encoding="utf-8")

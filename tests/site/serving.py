@@ -35,7 +35,11 @@ class PagesHandler(StrictHandler):
     """Answers for a site in a folder of the host as GitHub Pages does: what is not there is the site's 404.html."""
 
     def send_error(self, code: int, *arguments: object, **options: object) -> None:
-        page = Path(self.directory, self.path.split("/")[1], "404.html").read_bytes()
+        file = Path(self.directory, self.path.split("/")[1], "404.html")
+        if not file.exists():  # outside the site's folder
+            super().send_error(code, *arguments, **options)
+            return
+        page = file.read_bytes()
         self.send_response(code)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(page)))

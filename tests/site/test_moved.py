@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from bs4 import BeautifulSoup
 from course_site.moved import validate
 from docutils import nodes
 from visits import MOVED, ROOT
@@ -21,6 +22,12 @@ from visits import MOVED, ROOT
 def test_an_old_address_leads_on(open_sample, sample_host, old, new):
     page = open_sample(old)
     page.wait_for_url(f"{sample_host}/{new}")
+
+
+@pytest.mark.parametrize("old", ["index.html", "chapters/before.html", "a_folder/that/is_gone.html"])
+def test_a_page_that_leads_on_names_the_icon_of_the_site(sample, old):
+    (icon,) = BeautifulSoup((sample / old).read_text(encoding="utf-8"), "html.parser").select("link[rel=icon]")
+    assert (sample / old).parent.joinpath(icon["href"]).resolve() == (sample / "_static/favicon.svg").resolve()
 
 
 def test_an_old_address_leads_on_without_scripts(open_sample):
