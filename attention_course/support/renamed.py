@@ -43,6 +43,10 @@ class FormerlyLogits(nn.Module):
         warnings.warn(f"{type(self).__name__}: logits is now lm_head", DeprecationWarning, stacklevel=2)
         return self.lm_head
 
+    def __setattr__(self, name, value):
+        # As a module it would be registered beside the last layer, and never be called.
+        super().__setattr__("lm_head" if name == "logits" else name, value)
+
 
 def _rename(module, state_dict, prefix, *_):
     for name in [name for name in state_dict if name.startswith(f"{prefix}logits.")]:

@@ -34,6 +34,8 @@ def test_the_last_layer_is_found_by_its_old_name(make):
     model = make(vocab_size=5)
     with pytest.warns(DeprecationWarning, match="logits is now lm_head"):
         assert model.logits is model.lm_head
+    model.logits = other = nn.Linear(8, 3)
+    assert model.lm_head is other and "logits" not in dict(model.named_children())
 
 
 @pytest.mark.parametrize(
