@@ -1,6 +1,7 @@
 """Checks for the chapters' exercises: one file a chapter, imported when one of its exercises is checked."""
 
 import pkgutil
+from difflib import get_close_matches
 from importlib import import_module
 
 from attention_course.exercises.judging.checking import Exercise, Misconception, Verdict, judge
@@ -25,7 +26,11 @@ def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
     """
     chapter = str(exercise_id).split(".")[0]
     if chapter not in CHAPTERS:
-        raise ValueError(f"exercise_id must start with one of {[f'{name}.' for name in CHAPTERS]}, got {exercise_id!r}")
+        meant = [f"{name}." for name in get_close_matches(chapter, CHAPTERS, cutoff=0.4)]
+        raise ValueError(
+            f"exercise_id must start with the name of one of {len(CHAPTERS)} pages"
+            f"{', perhaps ' + ' or '.join(map(repr, meant)) if meant else ''}, got {exercise_id!r}"
+        )
     exercises = chapter_exercises(chapter)
     if exercise_id not in exercises:
         raise ValueError(f"exercise_id must be one of {sorted(exercises)}, got {exercise_id!r}")

@@ -318,7 +318,7 @@ def test_answers_in_numpy_count():
 
 
 @pytest.mark.parametrize(
-    ("unknown", "known"), [("none.merge", "flash."), ("flash.none", "flash.attend"), ("flash", "flash.attend")]
+    ("unknown", "known"), [("flahs.merge", "flash."), ("flash.none", "flash.attend"), ("flash", "flash.attend")]
 )
 def test_an_unknown_id_is_told_what_there_is(unknown, known):
     with pytest.raises(ValueError, match=f"exercise_id must .*'{known}'.* got '{unknown}'"):
