@@ -81,8 +81,8 @@ export const start = (view, data, weights, chosen) => {
     const where = tellLooks(looks(sight), data.sizes, chosen, selected, symbols.map((symbol) => nameOf(data.vocabulary[symbol])));
     const next = `${where} After “${after}” the model says ${tell(data, logits, nameOf)}. ${tellCost(data, sight)}`;
     if (next === before) return null;
-    const count = chosen.text === heard ? 0 : writer.written();
-    const wrote = count ? `It wrote “${chosen.text.slice(-count)}”. ` : "";
+    const goesOn = writer.written() && chosen.text !== heard && chosen.text.startsWith(heard);
+    const wrote = goesOn ? `It wrote “${chosen.text.slice(heard.length)}”. ` : "";
     const first = !before; // not of itself when the page opens
     [before, heard] = [next, chosen.text];
     return first ? null : wrote + next;
