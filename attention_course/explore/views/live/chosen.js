@@ -14,7 +14,7 @@ export const FOLDS = {
   changes: "Take something out of the model",
 };
 const OPEN = [1, 2]; // once the first is
-const TEMPERATURE = 0.5; // at which the lesson on language models writes as well; at 1 it misspells
+const TEMPERATURE = 1; // as in the first state, which is seen before the model has come
 
 // As the page begins, with another text or another model where the reader has chosen one.
 /** @type {(data: ModelValues["data"], text?: string, model?: number) => Chosen} */
