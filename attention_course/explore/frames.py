@@ -15,6 +15,7 @@ from attention_course.explore.explorer import Explorer
 
 TRAITS = ("first", "second")
 MOST_FRAMES = 200
+PAUSE = 2500  # milliseconds for each step that comes by itself: enough to read a short caption
 # How to save a figure, in the formats that browsers draw.
 FORMATS = {
     "svg+xml": {"format": "svg", "metadata": {"Date": None}},
@@ -52,12 +53,16 @@ def explore_frames(
     return _explorer(frames, sliders, None, alt)
 
 
-def explore_steps(steps: Sequence[tuple[str, Callable | Figure | Diagram]], *, alt: str) -> Explorer:
+def explore_steps(
+    steps: Sequence[tuple[str, Callable | Figure | Diagram]], *, alt: str, plays: bool = False
+) -> Explorer:
     """A computation, one step at a time: a slider and a button, a caption and a picture for each step.
 
     Args:
         steps: At least two pairs of a caption and a diagram, a figure, or a function without arguments that draws one.
         alt: What the steps show together, in words; each caption is added to it.
+        plays: Whether it goes through the steps by itself, once, when it is first seen; not for readers who asked for
+            less motion.
 
     Raises:
         ValueError: If there are fewer than two steps, a caption is empty, or a function draws nothing.
@@ -70,7 +75,7 @@ def explore_steps(steps: Sequence[tuple[str, Callable | Figure | Diagram]], *, a
             raise ValueError(f"step {number} must have a caption, got {caption!r}")
     frames = [_step(figure) for _, figure in steps]
     numbers = [str(number) for number in range(1, len(steps) + 1)]
-    return _explorer(frames, [("step", "step", numbers)], captions, alt)
+    return _explorer(frames, [("step", "step", numbers)], captions, alt, PAUSE if plays else 0)
 
 
 def _step(picture: Callable | Figure | Diagram) -> str:
@@ -84,7 +89,7 @@ def _step(picture: Callable | Figure | Diagram) -> str:
     return encoded
 
 
-def _explorer(frames, sliders, captions, alt) -> Explorer:
+def _explorer(frames, sliders, captions, alt, plays=0) -> Explorer:
     controls = [
         Control("slider", name, label, trait, tuple(values))
         for (name, label, values), trait in zip(sliders, TRAITS, strict=False)
@@ -93,6 +98,7 @@ def _explorer(frames, sliders, captions, alt) -> Explorer:
         "frames": frames,
         "captions": captions,
         "sliders": [{"name": name, "values": values} for name, _, values in sliders],
+        "plays": plays,
     }
     caption = f"<p>{html.escape(captions[0])}</p>" if captions else ""
     description = f"{alt} {captions[0]}" if captions else alt

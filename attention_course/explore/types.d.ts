@@ -35,6 +35,7 @@ export type FramesData = {
   frames: string[];
   captions: string[] | null;
   sliders: { name: string; values: string[] }[];
+  plays: number; // milliseconds for a step, where it goes through them by itself; otherwise 0
 };
 export type FramesValues = { data: FramesData; first: number; second: number };
 

@@ -8,6 +8,7 @@ from explorer_samples import draw_bars, shown_picture
 
 from attention_course.diagrams import Diagram
 from attention_course.explore import explore_attention, explore_frames, explore_heads, explore_steps
+from attention_course.explore.frames import PAUSE
 
 pytestmark = pytest.mark.usefixtures("close_figures")
 
@@ -179,6 +180,22 @@ def test_steps_may_be_diagrams_and_figures(show):
     assert svg.count() == 0
     explorer.view.locator("button").click()
     assert (image.is_visible(), svg.locator("text").first.text_content()) == (False, "3")
+
+
+def test_steps_that_play_by_themselves_do_so_once_and_not_where_less_motion_is_asked_for(show):
+    steps = [(words, draw_height(height)) for height, words in ((1.0, "One."), (2.0, "Two."), (3.0, "Three."))]
+    explorer = explore_steps(steps, alt="Three pictures.", plays=True)
+    assert Mounted(show(explorer)).view.locator("button").inner_text() == "Next"
+    page = show(explorer, reduced_motion="no-preference", clock=True)
+    moving = Mounted(page)
+    button, caption = moving.view.locator("button"), moving.view.locator(".course-explorer-caption")
+    page.wait_for_function("document.querySelector('.course-explorer-play').textContent === 'Pause'")
+    assert caption.get_attribute("aria-live") == "off"
+    page.clock.run_for(PAUSE)
+    assert moving.state["frame"] == 1
+    page.clock.run_for(10 * PAUSE)
+    assert moving.state["frame"] == 2 and button.inner_text() == "Start again"
+    assert caption.get_attribute("aria-live") == "polite"
 
 
 def test_play_runs_to_the_end_and_pauses(show):

@@ -44,7 +44,8 @@ const render = ({ model, el }) => {
   let timer = 0;
 
   // Someone who asked for less motion, and someone who reads captions, goes on by hand.
-  const still = () => data.captions || matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const still = () => data.captions || calm();
 
   const draw = () => {
     const indices = traits.map((trait) => model.get(trait));
@@ -54,6 +55,7 @@ const render = ({ model, el }) => {
     drawing.replaceChildren(...(image.hidden ? [parse(picture)] : []));
     if (!image.hidden) image.src = picture;
     image.alt = data.captions ? `${data.alt} ${data.captions[frame]}` : data.alt;
+    if (caption) caption.setAttribute("aria-live", timer ? "off" : "polite"); // nobody asked for what plays by itself
     if (caption) caption.textContent = captions[frame];
     const last = indices[0] === length - 1;
     button.textContent = timer ? "Pause" : still() ? (last ? "Start again" : "Next") : "Play";
@@ -88,8 +90,16 @@ const render = ({ model, el }) => {
   model.on("change:first", preload);
   for (const trait of traits) model.on(`change:${trait}`, draw);
   draw();
+  const seen = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) return;
+    seen.disconnect();
+    timer = setInterval(advance, data.plays);
+    draw();
+  }, { threshold: 0.5 });
+  if (data.plays && !calm()) seen.observe(root);
   return () => {
     clearInterval(timer);
+    seen.disconnect();
     model.off("change:first", preload);
     for (const trait of traits) model.off(`change:${trait}`, draw);
   };
