@@ -1,7 +1,9 @@
-"""The picture at the end of a lesson: which parts of the front page's language model its reader has built."""
+"""The picture at the end of a lesson: which parts of the front page's model are built, and what they are worth."""
 
 from attention_course.course import recorded
+from attention_course.course.ladder import LESSONS
 from attention_course.diagrams.diagram import Area, Diagram
+from attention_course.diagrams.ladder import Chart
 
 # From the text down to what the model writes: what a part does, and the lesson in which it is built.
 BEFORE = (("embedding: numbers for each character", "primer"),)
@@ -18,26 +20,15 @@ BEHIND = (
     ("logits, loss and training", "primer"),
     ("predict every next character, and write", "language_model"),
 )
-# In the order in which they are read.
-LESSONS = (
-    "primer",
-    "bottleneck",
-    "scaled_dot_product",
-    "self_attention",
-    "multi_head",
-    "masking",
-    "positions",
-    "transformer",
-    "language_model",
-)
 ROW, HEIGHT, LEFT, WIDTH = 38, 30, 20, 340
 
 
-def built_so_far(lesson: str) -> Diagram:
-    """The parts of the front page's model: built before this lesson, built in it, or still to come.
+def built_so_far(lesson: str, bits: float | None = None) -> Diagram:
+    """The parts of the front page's model, built before this lesson, in it, or still to come; and their bits a letter.
 
     Args:
         lesson: The file of one of the lessons in which a part is built, such as `multi_head`.
+        bits: What the model as far as it is built needs for a letter of unread text, in the reader's own run.
 
     Raises:
         ValueError: If no part of the model is built in that lesson.
@@ -49,10 +40,12 @@ def built_so_far(lesson: str) -> Diagram:
     built = [what for what, where in parts if where in read]
     new = [what for what, where in parts if where == lesson]
     n_blocks = recorded.load("character_model")["models"]["causal"]["settings"]["n_layers"]
+    chart, height = Chart(lesson, bits), ROW * (len(parts) + 1) + 44
     picture = Diagram(
         f"The language model of the front page has {len(parts)} parts, of which you have built {len(built)}. "
-        f"New in this lesson: {_listed(new)}. {_still_to_come(len(parts) - len(built))}",
-        height=ROW * (len(parts) + 1) + 44,
+        f"New in this lesson: {_listed(new)}. {_still_to_come(len(parts) - len(built))} "
+        f"Below, {chart.alt[0].lower()}{chart.alt[1:]}",
+        height=height + chart.height,
     )
     y = 34
     picture.text(LEFT, 14, "The model of the front page, from reading to writing", quiet=True)
@@ -62,6 +55,7 @@ def built_so_far(lesson: str) -> Diagram:
     for group, start in ((BEFORE, y), (BLOCK, block.y + ROW), (BEHIND, block.y + block.height + ROW - HEIGHT + 4)):
         for number, (what, where) in enumerate(group):
             _draw_part(picture, start + number * ROW, what, "new" if where == lesson else where in read)
+    chart.draw(picture, height)
     return picture
 
 

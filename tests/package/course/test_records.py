@@ -73,6 +73,20 @@ def position_lengths(s, record):
     return s.SETTINGS | {"peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}, rows
 
 
+def rows_of_ladder(s, record):
+    settings = s.SETTINGS | {"rivals": s.RIVALS, "asked": s.ASKED, "peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}
+    settings["longer"] = s.LONGER
+    rates = {name: s.best_rate(record["tried"], name) for name in s.MODELS}
+    return settings, {
+        "counts": every(order=s.SETTINGS["orders"]),
+        "tried": every(model=s.MODELS, peak_lr=s.PEAK_LRS, seed=s.TUNING_SEEDS),
+        "results": [row | {"peak_lr": rates[row["model"]]} for row in every(model=s.MODELS, seed=s.SEEDS)],
+        "longer": every(peak_lr=s.LONGER_LRS),
+        "times": every(model=s.MODELS),
+        "best_rates": [{"name": name} for name in s.MODELS],
+    }
+
+
 def rows_of_states(s, record):
     few, rows = s.SETTINGS["few_steps"], []
     others = every(steps=[few, s.SETTINGS["many_steps"]], seed=s.SEEDS)[1:]
@@ -184,6 +198,7 @@ EXPECTED = {
             "results": every(model=s.MODELS, seed=s.SEEDS, method=record["examples"]["same"]["scores"]),
         },
     ),
+    "ladder": rows_of_ladder,
     "language_model": lambda s, _: (s.SETTINGS | {"steps": s.STEPS}, every(steps=s.STEPS, seed=s.SEEDS)),
     "layer_costs": lambda s, _: (s.SETTINGS, every(n_tokens=s.LENGTHS, mechanism=s.MECHANISMS)),
     "length_remedies": lambda s, _: (
@@ -273,7 +288,9 @@ def asked(name, record):
 
 def rows_of(table):
     """The rows of a table; where each has a name, the name is in them."""
-    return table if isinstance(table, list) else [{"name": name} | row for name, row in table.items()]
+    if isinstance(table, list):
+        return table
+    return [{"name": name} | (row if isinstance(row, dict) else {"value": row}) for name, row in table.items()]
 
 
 def as_asked(found, wanted):

@@ -6,7 +6,8 @@ import yaml
 from reading import texts
 
 from attention_course import diagrams
-from attention_course.diagrams.built_so_far import BEFORE, BEHIND, BLOCK, LESSONS
+from attention_course.course.ladder import LESSONS
+from attention_course.diagrams.built_so_far import BEFORE, BEHIND, BLOCK
 
 ROOT = Path(__file__).parents[3]
 PARTS = [*BEFORE, *BLOCK, *BEHIND]
@@ -40,7 +41,7 @@ def test_the_lessons_stand_in_the_order_of_the_course():
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_lesson_ends_with_its_own_picture(lesson):
     cells = json.loads((ROOT / "chapters" / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
-    assert f'diagrams.built_so_far("{lesson}")' in "".join(cells[-2]["source"])
+    assert f'diagrams.built_so_far("{lesson}"' in "".join(cells[-2]["source"])
     assert "".join(cells[-1]["source"]).startswith("## Next")
 
 

@@ -57,6 +57,15 @@ SMALL = {
         "EXAMPLE": ("two blocks", 0),
         "comparison.integrated_gradients": partial(interpret.integrated_gradients, steps=4),
     },
+    "ladder": {
+        "SETTINGS": {"orders": [1]},
+        "ladder.WIDTH": 8,
+        "ASKED": {"every": 1},
+        "RIVALS": {},
+        "TUNING_SEEDS": [1],
+        "LONGER_LRS": [0.01],
+        "ProcessPoolExecutor": InTurn,
+    },
     "language_model": {"SETTINGS": {"d_model": 8, "window": 16}, "STEPS": [2, 3]},
     "layer_costs": {"LENGTHS": [192], "REPEATS": dict.fromkeys(KINDS, 1)},
     "length_remedies": {
@@ -116,6 +125,7 @@ BOUNDS = {
     "efficient_text": ("bits", 4, 9),
     "exchanged": ("bits", 4, 9),
     "interpretability": ("accuracy", 0, 0.9),
+    "ladder": ("bits", 2, 9),
     "language_model": ("bits", 5, 9),
     "modern_block": ("bits", 5, 14),
     "ring_pytorch": ("error", 0, 1e-5),

@@ -1,0 +1,130 @@
+import math
+
+import pytest
+import torch
+from sweeps import load
+from torch import nn
+
+from attention_course import tasks
+from attention_course.course import ladder, recorded
+from attention_course.course.ladder import LADDER, LESSONS
+
+VOCAB_SIZE = 11
+
+
+class Last(nn.Module):
+    """Logits for what follows the last letter, which depend on the first one too."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = (nn.Embedding(VOCAB_SIZE, VOCAB_SIZE) for _ in range(2))
+
+    def forward(self, letters):
+        return self.first(letters[:, 0]) + self.last(letters[:, -1])
+
+
+class Every(Last):
+    """Logits for what follows every letter, which depend on the window's first letter and on the place."""
+
+    def forward(self, letters):
+        places = torch.arange(letters.size(1))[:, None]
+        return self.first(letters[:, :1]) + self.last(letters) + places
+
+
+@pytest.fixture
+def text():
+    return torch.randint(VOCAB_SIZE, (57,), generator=torch.Generator().manual_seed(0))
+
+
+def cost(logits, symbol):
+    """In bits, in float64."""
+    return -(logits.double().softmax(-1)[symbol].log() / math.log(2)).item()
+
+
+def test_a_model_that_is_asked_for_the_last_is_scored_on_every_letter_with_a_full_window_before_it(text):
+    model, window = Last(), 5
+    expected = [cost(model(text[None, at - window : at])[0], text[at]) for at in range(window, len(text))]
+    assert ladder.unread_bits(model, text, window) == pytest.approx(sum(expected) / len(expected), abs=1e-5)
+
+
+def test_a_model_that_is_asked_for_every_letter_is_scored_on_the_second_halves_of_overlapping_windows(text):
+    model, window = Every(), 8
+    starts = range(0, len(text) - window, window // 2)
+    answers = [(model(text[None, start : start + window])[0], start) for start in starts]
+    expected = [cost(logits[at], text[start + at + 1]) for logits, start in answers for at in range(4, 8)]
+    assert ladder.unread_bits(model, text, window) == pytest.approx(sum(expected) / len(expected), abs=1e-5)
+
+
+def test_one_letter_is_scored_on_all_but_the_first(text):
+    model = nn.Embedding(VOCAB_SIZE, VOCAB_SIZE)
+    expected = [cost(model(text[at - 1]), text[at]) for at in range(1, len(text))]
+    assert ladder.unread_bits(model, text, 1) == pytest.approx(sum(expected) / len(expected), abs=1e-5)
+
+
+def test_training_lowers_the_bits_and_the_seed_chooses_the_windows():
+    vocab_size = len(tasks.python_help().vocabulary)
+
+    def train(seed):
+        torch.manual_seed(0)
+        model = nn.Embedding(vocab_size, vocab_size)
+        return ladder.train(model, window=1, batch=64, peak_lr=0.1, seed=seed, steps=6, every=3)
+
+    first, again, other = train(0), train(0), train(1)
+    bits = [[record["bits"] for record in history] for history in (first, again, other)]
+    assert bits[0] == bits[1] != bits[2]
+    assert bits[0] == sorted(bits[0], reverse=True) and len(bits[0]) == 3
+    seconds = [record["seconds"] for record in first]
+    assert seconds == sorted(seconds) and seconds[0] >= 0
+
+
+def test_a_step_is_trained_as_it_was_recorded(monkeypatch):
+    told = {}
+    monkeypatch.setattr(ladder, "train", lambda model, **options: told.update(options) or [{"bits": 3.0}])
+    assert ladder.train_step("one head", nn.Identity(), seed=4) == 3.0
+    assert told == {"window": 16, "batch": 512, "peak_lr": recorded.load("ladder")["best_rates"]["one head"], "seed": 4}
+    with pytest.raises(ValueError, match=r"name must be one of \['letter', .*'two heads'"):
+        ladder.train_step("two heads", nn.Identity())
+
+
+def test_the_steps_are_those_of_the_lessons_in_their_order():
+    places = [LESSONS.index(step.lesson) for step in LADDER.values()]
+    assert places == sorted(places)
+    assert set(LESSONS) - {step.lesson for step in LADDER.values()} == {"scaled_dot_product"}
+    assert set(LADDER) <= set(load("ladder").MODELS)
+
+
+def test_every_rate_that_was_best_lies_between_others_that_were_tried():
+    record = recorded.load("ladder")
+    lowest, *between, highest = record["settings"]["peak_lrs"]
+    assert set(record["best_rates"].values()) <= set(between)
+
+
+def test_what_is_compared_has_as_many_parameters():
+    parameters = {row["model"]: row["parameters"] for row in recorded.load("ladder")["results"]}
+    for blocks in ("one block", "three blocks"):
+        assert parameters[f"GRU, {blocks}"] == pytest.approx(parameters[blocks], rel=0.02)
+
+
+# Counting -------------------------------------------------------------------------------------------------------------
+
+
+def test_counts_are_mixed_by_how_many_letters_were_seen_to_follow():
+    counts = load("_counting").Counts([0, 1, 0, 1, 0, 2], order=1, vocab_size=4)
+    # Of six letters three kinds were seen: an unseen one has 3 of 9 parts, in four equal shares.
+    alone = {0: (3 + 3 / 4) / 9, 1: (2 + 3 / 4) / 9, 2: (1 + 3 / 4) / 9, 3: (3 / 4) / 9}
+    for symbol, seen in ((0, 0), (1, 2), (2, 1), (3, 0)):  # what followed a 0, three times, two kinds
+        assert counts.probability([0], symbol) == pytest.approx((seen + 2 * alone[symbol]) / 5)
+        assert counts.probability([3], symbol) == pytest.approx(alone[symbol])  # nothing ever followed a 3
+
+
+@pytest.mark.parametrize("order", [0, 2, 3])
+def test_the_probabilities_of_all_letters_sum_to_one(text, order):
+    counts = load("_counting").Counts(text.tolist(), order, VOCAB_SIZE)
+    for before in ([], [1], [2, 3], [4, 5, 6, 7]):
+        assert sum(counts.probability(before, symbol) for symbol in range(VOCAB_SIZE)) == pytest.approx(1)
+
+
+def test_the_bits_are_the_mean_over_the_letters_asked_for(text):
+    counts, letters = load("_counting").Counts(text.tolist(), 2, VOCAB_SIZE), text.tolist()
+    costs = [-math.log2(counts.probability(letters[:at], letters[at])) for at in range(2, len(letters))]
+    assert counts.bits(letters, first=2) == pytest.approx(sum(costs) / len(costs))

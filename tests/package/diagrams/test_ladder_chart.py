@@ -1,0 +1,63 @@
+from statistics import mean
+
+import pytest
+from reading import SVG, parse, texts
+
+from attention_course import diagrams
+from attention_course.course import recorded
+from attention_course.course.ladder import LADDER, LESSONS
+
+
+def bars(picture):
+    """How long the bars are, by the labels before them."""
+    found = {}
+    for bar in parse(picture).iter(f"{SVG}rect"):
+        middle = float(bar.get("y")) + float(bar.get("height")) / 2
+        labels = [text for text in parse(picture).iter(f"{SVG}text") if abs(float(text.get("y")) - middle) < 8]
+        (label,) = ["".join(text.itertext()) for text in labels if text.get("text-anchor") == "end"]
+        found[label] = float(bar.get("width"))
+    return found
+
+
+def bits_of(model):
+    return mean(row["bits"] for row in recorded.load("ladder")["results"] if row["model"] == model)
+
+
+def test_bars_are_as_long_as_the_recorded_bits():
+    lengths = bars(diagrams.ladder())
+    bits = {step.part: bits_of(name) for name, step in LADDER.items()}
+    bits |= {f"counting {row['order']} letters": row["bits"] for row in recorded.load("ladder")["counts"]}
+    bits["counting 1 letter"] = bits.pop("counting 1 letters")
+    bits["recorded, for longer"] = recorded.load("character_model")["models"]["causal"]["bits"]
+    bits["a GRU like it, as long"] = min(row["bits"] for row in recorded.load("ladder")["longer"])
+    scale = lengths["the letter before"] / bits["the letter before"]
+    for label in lengths.keys() & bits.keys():
+        assert lengths[label] == pytest.approx(scale * bits[label], rel=1e-3), label
+    assert len(lengths) == len(LADDER) + 1 + 4 + 4 and len(lengths.keys() - bits.keys()) == 3  # the recurrent networks
+
+
+def test_a_lesson_shows_the_steps_up_to_its_own_and_no_rival_that_its_reader_has_not_met():
+    for place, lesson in enumerate(LESSONS[:-1]):
+        shown = set(bars(diagrams.ladder(lesson)))
+        assert {step.part for step in LADDER.values()} & shown == {
+            step.part for step in LADDER.values() if LESSONS.index(step.lesson) <= place
+        }
+        assert sum("GRU" in label for label in shown) == (place >= 1) + (place >= LESSONS.index("transformer"))
+
+
+def test_the_readers_own_bits_stand_beside_the_newest_step():
+    said = texts(diagrams.ladder("self_attention", 3.21))
+    assert f"{bits_of('one head'):.2f}, here 3.21" in said
+    assert sum("here" in text for text in said) == 1
+    assert "on this page: 3.21" in diagrams.ladder("self_attention", 3.21).alt
+    assert not any("here" in text for text in texts(diagrams.ladder("self_attention")))
+
+
+def test_what_is_built_so_far_ends_in_the_same_chart():
+    chart, whole = texts(diagrams.ladder("masking", 3.2)), texts(diagrams.built_so_far("masking", 3.2))
+    assert whole[-len(chart) :] == chart
+
+
+def test_another_page_is_refused():
+    with pytest.raises(ValueError, match="lesson must be one of .*'theory'"):
+        diagrams.ladder("theory")
