@@ -13,18 +13,20 @@ from attention_course.diagrams.efficient import two_orders
 from attention_course.diagrams.flash import two_memories
 from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
+from attention_course.diagrams.ladder import ladder
 from attention_course.diagrams.language_model import next_symbols
+from attention_course.diagrams.machine import machine
 from attention_course.diagrams.many_devices import four_cuts, journey, ring
 from attention_course.diagrams.mask_numbers import empty_rows
 from attention_course.diagrams.masking import combined, corners, masks, one_mask, reaches
 from attention_course.diagrams.memory import retrieval
 from attention_course.diagrams.modern_block import modern_block
-from attention_course.diagrams.multi_head import cuts, multi_head
+from attention_course.diagrams.multi_head import cuts, multi_head, sum_of_embeddings
 from attention_course.diagrams.positions import looked_up, where_positions_enter
 from attention_course.diagrams.primer import training_loop
 from attention_course.diagrams.scale import rate_table, score_spread
 from attention_course.diagrams.scaled_dot_product import attention_matrices, scaled_dot_product, softmax_directions
-from attention_course.diagrams.self_attention import one_token, paths
+from attention_course.diagrams.self_attention import in_the_plane, one_token, paths
 from attention_course.diagrams.shared_heads import shared_heads
 from attention_course.diagrams.speculative import drafted_calls
 from attention_course.diagrams.theory import Lookup, by_hand
@@ -52,11 +54,14 @@ __all__ = [
     "four_cuts",
     "growing_cache",
     "head_scores",
+    "in_the_plane",
     "induction_circuit",
     "journey",
+    "machine",
     "masks",
     "methods",
     "modern_block",
+    "ladder",
     "looked_up",
     "multi_head",
     "next_symbols",
@@ -76,6 +81,7 @@ __all__ = [
     "score_spread",
     "shared_heads",
     "softmax_directions",
+    "sum_of_embeddings",
     "three_attentions",
     "three_shapes",
     "training_loop",
