@@ -15,7 +15,7 @@ from attention_classroom.assignment import Assignment, Task
 from attention_classroom.client import Asker, Stopped
 from attention_classroom.needs import Answer
 from attention_classroom.submission import Submission, read
-from attention_course.exercises import Verdict, chapter_exercises
+from attention_course.exercises import Verdict, find_exercise
 from attention_course.exercises.judging.checking import draw, no_function, verdict_on
 from attention_course.exercises.judging.running import LATE, NoNumbers
 from attention_course.exercises.judging.variants import judge_variant
@@ -74,7 +74,7 @@ def _entry(verdict, answer: Answer | None = None):
 
 
 def _verdict(assignment, student, task, answer, result):
-    exercise = chapter_exercises(task.exercise.split(".")[0])[task.exercise]
+    exercise = find_exercise(task.exercise)
     return judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer, result))
 
 

@@ -5,64 +5,61 @@ import torch
 from attention_course.exercises.judging.checking import Exercise, Misconception
 from attention_course.exercises.judging.drawing import lengths_up_to, normal
 
-# --- the additive score -------------------------------------------------------------------
+# --- a look back with one query ------------------------------------------------------------
 
 
-def additive_scores(query, keys, W_q, W_k, v):
-    return torch.tanh(W_q @ query + keys @ W_k.T) @ v
+def look_back(query, states):
+    return (states @ query).softmax(0) @ states
 
 
-def _additive_inputs(size, generator):
-    d_query, d_key, d_hidden = size + 1, size + 2, size + 3
-    return (
-        normal(generator, d_query),
-        normal(generator, size - 1, d_key),
-        normal(generator, d_hidden, d_query) / d_query**0.5,
-        normal(generator, d_hidden, d_key) / d_key**0.5,
-        normal(generator, d_hidden),
-    )
+def _look_back_inputs(size, generator):
+    return normal(generator, size + 1), normal(generator, size, size + 1)
 
 
-ADDITIVE = Exercise(
-    "bottleneck.additive_scores",
-    additive_scores,
-    _additive_inputs,
+LOOK_BACK = Exercise(
+    "bottleneck.look_back",
+    look_back,
+    _look_back_inputs,
     (
         Misconception(
-            "no tanh",
-            lambda query, keys, W_q, W_k, v: (W_q @ query + keys @ W_k.T) @ v,
-            "There is no tanh. Without it the query adds the same number to every score, the softmax "
-            "removes it, and the weights do not depend on the query at all.",
+            "scores as weights",
+            lambda query, states: (states @ query) @ states,
+            "There is no softmax: the scores themselves blend the states. They may be negative, and do not sum to 1.",
         ),
         Misconception(
-            "tanh of the score",
-            lambda query, keys, W_q, W_k, v: torch.tanh((W_q @ query + keys @ W_k.T) @ v),
-            "The tanh came last, after v. It belongs to the hidden layer: between the sum of the two "
-            "projections and v.",
+            "sizes of the scores",
+            lambda query, states: (states @ query).abs() / (states @ query).abs().sum() @ states,
+            "These weights are positive and sum to 1, but a state that points away from the query gets as much as one "
+            "that points its way: the sign of the score is lost. The softmax keeps the order of the scores.",
         ),
         Misconception(
-            "ignores the query",
-            lambda query, keys, W_q, W_k, v: torch.tanh(keys @ W_k.T) @ v,
-            "Your scores do not change with the query, so every decoder step would look at the same place.",
+            "exponentials not divided",
+            lambda query, states: (states @ query).exp() @ states,
+            "You took the exponentials, and did not divide them by their sum: the weights do not sum to 1.",
         ),
         Misconception(
-            "sums instead of v",
-            lambda query, keys, W_q, W_k, v: torch.tanh(W_q @ query + keys @ W_k.T).sum(-1),
-            "You added the hidden units up with equal votes. The learned vector v weighs them.",
+            "only the best",
+            lambda query, states: states[(states @ query).argmax()],
+            "This is the one state with the largest score. The context is a blend of all of them.",
         ),
         Misconception(
-            "product of two tanhs",
-            lambda query, keys, W_q, W_k, v: (torch.tanh(W_q @ query) * torch.tanh(keys @ W_k.T)) @ v,
-            "Now query and key interact, but by a product. The additive score adds them, inside one tanh.",
+            "plain mean",
+            lambda query, states: states.mean(0),
+            "This is the plain mean of the states: the query is not used.",
+        ),
+        Misconception(
+            "scaled",
+            lambda query, states: (states @ query / query.size(-1) ** 0.5).softmax(0) @ states,
+            "You divided the scores by the square root of the width. That belongs to the next lesson.",
         ),
         Misconception(
             "already weights",
-            lambda query, keys, W_q, W_k, v: additive_scores(query, keys, W_q, W_k, v).softmax(0),
-            "These are the weights. The exercise asks for the scores, before the softmax.",
+            lambda query, states: (states @ query).softmax(0),
+            "These are the weights. The exercise asks for the context: the states, blended by them.",
         ),
     ),
-    # What the page prints: whatever the query, the softmax of these scores is the same.
-    given=lambda query, keys, W_q, W_k, v: (torch.tanh(W_q @ query) + torch.tanh(keys @ W_k.T)) @ v,
+    # What the page prints: the weights sum to 1, and may be negative or huge.
+    given=lambda query, states: (states @ query) / (states @ query).sum() @ states,
     differentiable=True,
 )
 
@@ -140,4 +137,4 @@ CONTEXT = Exercise(
     differentiable=True,
 )
 
-EXERCISES = (ADDITIVE, CONTEXT)
+EXERCISES = (LOOK_BACK, CONTEXT)

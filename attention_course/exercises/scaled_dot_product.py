@@ -108,97 +108,6 @@ ATTENTION = Exercise(
 )
 
 
-# --- dropout on the weights ---------------------------------------------------------------------
-
-
-def drop_weights(weights, keep, p, value):
-    return (weights * keep / (1 - p)) @ value, weights
-
-
-def _dropout_inputs(size, generator):
-    p = 0.1 + 0.3 * torch.rand((), generator=generator).item()
-    weights = normal(generator, size, size + 2).softmax(-1)
-    keep = torch.rand(weights.shape, generator=generator) >= p
-    keep[:, 0] = True  # at least one survivor a row
-    keep[:, 1] = False
-    return weights, keep, p, normal(generator, size + 2, size + 3)
-
-
-def _with_survivors(make_survivors):
-    """A wrong dropout that blends the values with other survivors."""
-    return lambda weights, keep, p, value: (make_survivors(weights, keep, p) @ value, weights)
-
-
-def _renormalised(weights, keep):
-    survivors = weights * keep
-    return survivors / survivors.sum(-1, keepdim=True)
-
-
-DROPOUT = Exercise(
-    "scaled_dot_product.dropout",
-    drop_weights,
-    _dropout_inputs,
-    (
-        Misconception(
-            "no rescaling",
-            _with_survivors(lambda weights, keep, p: weights * keep),
-            "Survivors keep their size, so the output shrinks by 1 - p on average, in training only. "
-            "What must survivors be multiplied by to keep the mean?",
-        ),
-        Misconception(
-            "rows made to sum to 1",
-            _with_survivors(lambda weights, keep, p: _renormalised(weights, keep)),
-            "You made each row sum to 1 again. Dropout does not: it keeps the mean over many draws, and a "
-            "single row's sum varies.",
-        ),
-        Misconception(
-            "divides by p",
-            _with_survivors(lambda weights, keep, p: weights * keep / p),
-            "You divided by p, the probability of being dropped. Divide by the probability of surviving.",
-        ),
-        Misconception(
-            "multiplies by 1 - p",
-            _with_survivors(lambda weights, keep, p: weights * keep * (1 - p)),
-            "You shrank the survivors. They are too few already: they must grow.",
-        ),
-        Misconception(
-            "keep inverted",
-            _with_survivors(lambda weights, keep, p: weights * ~keep / (1 - p)),
-            "You kept what should be dropped: keep is True for survivors.",
-        ),
-        Misconception(
-            "returns the dropped weights",
-            lambda weights, keep, p, value: (drop_weights(weights, keep, p, value)[0], weights * keep / (1 - p)),
-            "The output is right. But you returned the weights after dropout: they change from call to call, and their "
-            "rows do not sum to 1. What does the course's own function return?",
-        ),
-        Misconception(
-            "no rescaling, and returned",
-            lambda weights, keep, p, value: ((weights * keep) @ value, weights * keep),
-            "Two things: survivors must grow to keep the mean, and the weights that are returned are those before "
-            "dropout.",
-        ),
-        Misconception(
-            "rows made to sum to 1, and returned",
-            lambda weights, keep, p, value: (_renormalised(weights, keep) @ value, _renormalised(weights, keep)),
-            "Two things: dropout does not make each row sum to 1 again, it divides by 1 - p; and the weights that are "
-            "returned are those before dropout.",
-        ),
-        Misconception(
-            "no dropout",
-            lambda weights, keep, p, value: (weights @ value, weights),
-            "The values were blended with the weights from before dropout, so nothing was dropped.",
-        ),
-        Misconception(
-            "weights first",
-            lambda weights, keep, p, value: drop_weights(weights, keep, p, value)[::-1],
-            "Output and weights are the wrong way round: every attention of the course returns (output, weights).",
-        ),
-    ),
-    differentiable=True,
-)
-
-
 # --- scores from distances -------------------------------------------------------------------------
 
 
@@ -277,4 +186,4 @@ CLOSENESS = Exercise(
     differentiable=True,
 )
 
-EXERCISES = (DROPOUT, ATTENTION, CLOSENESS)
+EXERCISES = (ATTENTION, CLOSENESS)

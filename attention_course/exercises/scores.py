@@ -107,4 +107,157 @@ COST = Exercise(
     ),
 )
 
-EXERCISES = (GENERAL, COST)
+
+# --- the additive score -------------------------------------------------------------------
+
+
+def additive_scores(query, keys, W_q, W_k, v):
+    return torch.tanh(W_q @ query + keys @ W_k.T) @ v
+
+
+def _additive_inputs(size, generator):
+    d_query, d_key, d_hidden = size + 1, size + 2, size + 3
+    return (
+        normal(generator, d_query),
+        normal(generator, size - 1, d_key),
+        normal(generator, d_hidden, d_query) / d_query**0.5,
+        normal(generator, d_hidden, d_key) / d_key**0.5,
+        normal(generator, d_hidden),
+    )
+
+
+ADDITIVE = Exercise(
+    "scores.additive_scores",
+    additive_scores,
+    _additive_inputs,
+    (
+        Misconception(
+            "no tanh",
+            lambda query, keys, W_q, W_k, v: (W_q @ query + keys @ W_k.T) @ v,
+            "There is no tanh. Without it the query adds the same number to every score, the softmax "
+            "removes it, and the weights do not depend on the query at all.",
+        ),
+        Misconception(
+            "tanh of the score",
+            lambda query, keys, W_q, W_k, v: torch.tanh((W_q @ query + keys @ W_k.T) @ v),
+            "The tanh came last, after v. It belongs to the hidden layer: between the sum of the two "
+            "projections and v.",
+        ),
+        Misconception(
+            "ignores the query",
+            lambda query, keys, W_q, W_k, v: torch.tanh(keys @ W_k.T) @ v,
+            "Your scores do not change with the query, so every decoder step would look at the same place.",
+        ),
+        Misconception(
+            "sums instead of v",
+            lambda query, keys, W_q, W_k, v: torch.tanh(W_q @ query + keys @ W_k.T).sum(-1),
+            "You added the hidden units up with equal votes. The learned vector v weighs them.",
+        ),
+        Misconception(
+            "product of two tanhs",
+            lambda query, keys, W_q, W_k, v: (torch.tanh(W_q @ query) * torch.tanh(keys @ W_k.T)) @ v,
+            "Now query and key interact, but by a product. The additive score adds them, inside one tanh.",
+        ),
+        Misconception(
+            "already weights",
+            lambda query, keys, W_q, W_k, v: additive_scores(query, keys, W_q, W_k, v).softmax(0),
+            "These are the weights. The exercise asks for the scores, before the softmax.",
+        ),
+    ),
+    # What the page prints: whatever the query, the softmax of these scores is the same.
+    given=lambda query, keys, W_q, W_k, v: (torch.tanh(W_q @ query) + torch.tanh(keys @ W_k.T)) @ v,
+    differentiable=True,
+)
+
+
+# --- dropout on the weights ---------------------------------------------------------------------
+
+
+def drop_weights(weights, keep, p, value):
+    return (weights * keep / (1 - p)) @ value, weights
+
+
+def _dropout_inputs(size, generator):
+    p = 0.1 + 0.3 * torch.rand((), generator=generator).item()
+    weights = normal(generator, size, size + 2).softmax(-1)
+    keep = torch.rand(weights.shape, generator=generator) >= p
+    keep[:, 0] = True  # at least one survivor a row
+    keep[:, 1] = False
+    return weights, keep, p, normal(generator, size + 2, size + 3)
+
+
+def _with_survivors(make_survivors):
+    """A wrong dropout that blends the values with other survivors."""
+    return lambda weights, keep, p, value: (make_survivors(weights, keep, p) @ value, weights)
+
+
+def _renormalised(weights, keep):
+    survivors = weights * keep
+    return survivors / survivors.sum(-1, keepdim=True)
+
+
+DROPOUT = Exercise(
+    "scores.dropout",
+    drop_weights,
+    _dropout_inputs,
+    (
+        Misconception(
+            "no rescaling",
+            _with_survivors(lambda weights, keep, p: weights * keep),
+            "Survivors keep their size, so the output shrinks by 1 - p on average, in training only. "
+            "What must survivors be multiplied by to keep the mean?",
+        ),
+        Misconception(
+            "rows made to sum to 1",
+            _with_survivors(lambda weights, keep, p: _renormalised(weights, keep)),
+            "You made each row sum to 1 again. Dropout does not: it keeps the mean over many draws, and a "
+            "single row's sum varies.",
+        ),
+        Misconception(
+            "divides by p",
+            _with_survivors(lambda weights, keep, p: weights * keep / p),
+            "You divided by p, the probability of being dropped. Divide by the probability of surviving.",
+        ),
+        Misconception(
+            "multiplies by 1 - p",
+            _with_survivors(lambda weights, keep, p: weights * keep * (1 - p)),
+            "You shrank the survivors. They are too few already: they must grow.",
+        ),
+        Misconception(
+            "keep inverted",
+            _with_survivors(lambda weights, keep, p: weights * ~keep / (1 - p)),
+            "You kept what should be dropped: keep is True for survivors.",
+        ),
+        Misconception(
+            "returns the dropped weights",
+            lambda weights, keep, p, value: (drop_weights(weights, keep, p, value)[0], weights * keep / (1 - p)),
+            "The output is right. But you returned the weights after dropout: they change from call to call, and their "
+            "rows do not sum to 1. What does the course's own function return?",
+        ),
+        Misconception(
+            "no rescaling, and returned",
+            lambda weights, keep, p, value: ((weights * keep) @ value, weights * keep),
+            "Two things: survivors must grow to keep the mean, and the weights that are returned are those before "
+            "dropout.",
+        ),
+        Misconception(
+            "rows made to sum to 1, and returned",
+            lambda weights, keep, p, value: (_renormalised(weights, keep) @ value, _renormalised(weights, keep)),
+            "Two things: dropout does not make each row sum to 1 again, it divides by 1 - p; and the weights that are "
+            "returned are those before dropout.",
+        ),
+        Misconception(
+            "no dropout",
+            lambda weights, keep, p, value: (weights @ value, weights),
+            "The values were blended with the weights from before dropout, so nothing was dropped.",
+        ),
+        Misconception(
+            "weights first",
+            lambda weights, keep, p, value: drop_weights(weights, keep, p, value)[::-1],
+            "Output and weights are the wrong way round: every attention of the course returns (output, weights).",
+        ),
+    ),
+    differentiable=True,
+)
+
+EXERCISES = (ADDITIVE, GENERAL, COST, DROPOUT)

@@ -10,7 +10,7 @@ import torch
 from choosing import weekly
 
 from attention_course import check
-from attention_course.exercises import CHAPTERS, chapter_exercises
+from attention_course.exercises import CHAPTERS, MOVED, chapter_exercises, find_exercise
 from attention_course.exercises.judging.checking import LENGTH, NOT_MENDED, SIZES, Exercise, draw, judge
 from attention_course.exercises.judging.drawing import normal
 from attention_course.exercises.judging.running import WRITTEN, run
@@ -242,7 +242,7 @@ def test_an_answer_that_writes_into_its_input_cannot_spoil_the_comparison():
         before = weights.clone()
         return weights.mul_(keep).div_(1 - p) @ value, before
 
-    assert check("scaled_dot_product.dropout", in_place).passed
+    assert check("scores.dropout", in_place).passed
 
 
 def _through(other_name):
@@ -323,6 +323,12 @@ def test_answers_in_numpy_count():
 def test_an_unknown_id_is_told_what_there_is(unknown, known):
     with pytest.raises(ValueError, match=f"exercise_id must .*'{known}'.* got '{unknown}'"):
         check(unknown, ...)
+
+
+def test_an_exercise_that_moved_is_found_by_its_old_id():
+    for old, new in MOVED.items():
+        assert find_exercise(old) is find_exercise(new) and old not in chapter_exercises(old.split(".")[0])
+    assert check("scaled_dot_product.dropout", find_exercise("scores.dropout").reference).passed
 
 
 def test_only_the_chapter_asked_for_is_imported():

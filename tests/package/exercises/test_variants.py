@@ -126,7 +126,7 @@ def test_sentences_say_which_of_several_results_are_meant():
 
 def test_where_one_of_two_turns_is_missed_no_sentence_of_a_mistake_is_false():
     """`(weights, output)` is what is asked for there, and is not to be told as a mistake."""
-    names = variants(chapter_exercises("scaled_dot_product")["scaled_dot_product.dropout"])
+    names = variants(chapter_exercises("scores")["scores.dropout"])
     assert "arguments from the back" in names and not any("results from the back" in name for name in names)
 
 

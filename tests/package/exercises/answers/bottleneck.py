@@ -1,14 +1,12 @@
 import torch
 
-from attention_course.exercises.bottleneck import additive_scores, context
+from attention_course.exercises.bottleneck import context, look_back
 
 WRONG = {
-    "bottleneck.additive_scores": {
-        "squeezed": lambda *arguments: additive_scores(*arguments).squeeze(),
-        "sigmoid": lambda query, keys, W_q, W_k, v: torch.sigmoid(W_q @ query + keys @ W_k.T) @ v,
-        "first key only": lambda query, keys, W_q, W_k, v: additive_scores(query, keys[:1], W_q, W_k, v).expand(
-            len(keys)
-        ),
+    "bottleneck.look_back": {
+        "with the query among the states": lambda query, states: look_back(query, torch.cat([states, query[None]])),
+        "twice the scores": lambda query, states: look_back(2 * query, states),
+        "first state left out": lambda query, states: look_back(query, states[1:]),
     },
     "bottleneck.context": {
         "squeezed": lambda scores, states, lengths: context(scores, states, lengths).squeeze(),
@@ -22,8 +20,11 @@ WRONG = {
 }
 
 RIGHT = {
-    "bottleneck.additive_scores": {
-        "loop": lambda query, keys, W_q, W_k, v: [v.dot(torch.tanh(W_q @ query + W_k @ key)) for key in keys],
+    "bottleneck.look_back": {
+        "loop": lambda query, states: sum(
+            weight * state for weight, state in zip((states @ query).softmax(0), states, strict=True)
+        ),
+        "exponentials by hand": lambda query, states: (states @ query).exp() @ states / (states @ query).exp().sum(),
     },
     "bottleneck.context": {
         "loop": lambda scores, states, lengths: torch.stack(

@@ -15,11 +15,6 @@ WRONG = {
             (query @ key.transpose(-2, -1) / key.size(0) ** 0.5).softmax(-1) @ value
         ),
     },
-    "scaled_dot_product.dropout": {
-        "measured share": lambda weights, keep, p, value: ((weights * keep / keep.float().mean()) @ value, weights),
-        "root of the share": lambda weights, keep, p, value: ((weights * keep / (1 - p) ** 0.5) @ value, weights),
-        "plus": lambda weights, keep, p, value: ((weights * keep / (1 + p)) @ value, weights),
-    },
     "scaled_dot_product.closeness": {
         "sum of differences": lambda query, key, value: (-(torch.cdist(query, key, p=1) ** 2) / 2).softmax(-1) @ value,
         "length of the keys added": lambda query, key, value: (
@@ -36,10 +31,6 @@ RIGHT = {
             (torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5).softmax(-1),
             value,
         ),
-    },
-    "scaled_dot_product.dropout": {
-        "where": lambda weights, keep, p, value: (torch.where(keep, weights / (1 - p), 0) @ value, weights),
-        "divided at the end": lambda weights, keep, p, value: ((weights * keep) @ value / (1 - p), weights),
     },
     "scaled_dot_product.closeness": {
         "cdist": lambda query, key, value: (-(torch.cdist(query, key) ** 2) / 2).softmax(-1) @ value,
