@@ -92,7 +92,7 @@ def attention_step(letters: str, state: Tensor, states: Tensor, weights: Tensor,
 
     Args:
         letters: Of the source; at most six.
-        state: The decoder's before the step, `(64,)`, drawn as a tile of 8 × 8.
+        state: The decoder's that asks, `(64,)`, drawn as a tile of 8 × 8.
         states: The encoder's, `(n, 64)`.
         weights: What the step takes of each, `(n,)`.
         written: The letter that the step writes.

@@ -23,7 +23,7 @@ LENGTHS = {
     },
 }
 COMMON = {"d_hidden": 64, "batch": 128, "peak_lr": 0.01, "test_examples": 500, "test_seed": 1000}
-ATTENTIONS = [None, "additive", "general", "concat"]
+ATTENTIONS = [None, "additive", "dot", "general", "concat"]
 SEEDS = [0, 1, 2]
 
 
