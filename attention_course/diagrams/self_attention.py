@@ -1,18 +1,20 @@
 """The diagrams of the lesson "Self-attention"."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
 from attention_course.diagrams.diagram import Diagram, Grid
 
-STEPS = ("tokens", "query", "keys", "scores", "weights", "answer")
+STEPS = ("tokens", "query", "keys", "scores", "weights", "answer", "sum")
 CELL = (36, 26)
 WIDE = (52, 26)  # of a token and of a value, whose columns have names
 COLUMNS = {"query": 62, "keys": 136, "scores": 206, "weights": 278, "values": 374}
 TOKENS = (164, 26)
 MATRICES = 158
 TOP = 262  # of the rows of words below the matrices
+UNIT = 66  # of the plane of two features
+ORIGIN = (84, 256)
 
 
 def one_token(
@@ -22,9 +24,9 @@ def one_token(
     features: Sequence[str],
     *,
     asking: int,
-    until: str = "answer",
+    until: str = "sum",
 ) -> Diagram:
-    """Self-attention as one token meets it: three matrices, scores, weights and the answer, with their numbers.
+    """Self-attention as one token meets it: three matrices, scores, weights, what is found, and the sum with the token.
 
     The query is made from the row of the token that asks, keys and values from all rows.
 
@@ -34,13 +36,13 @@ def one_token(
         names: A word for each token.
         features: What the two numbers of a token, and of a value, say.
         asking: Which token is followed.
-        until: How far: `tokens`, `query`, `keys`, `scores`, `weights` or `answer`.
+        until: How far: `tokens`, `query`, `keys`, `scores`, `weights`, `answer` or `sum`.
     """
     drawn = STEPS[: STEPS.index(until) + 1]
     query, keys, values = (tokens @ matrix for matrix in matrices)
     scores = keys @ query[asking]  # one column, so that nothing is divided
     weights = scores.softmax(0)
-    picture = Diagram(_alt(names, features, asking, weights, drawn), height=456)
+    picture = Diagram(_alt(names, features, asking, weights, drawn), height=486)
     bottom = TOP + len(names) * CELL[1]
     grid = picture.tensor(*TOKENS, tokens, name="tokens", cell=WIDE, numbers=True, rows=names, columns=features)
     picture.frame(grid.row(asking))
@@ -85,17 +87,18 @@ def one_token(
         picture.arrow(made.bottom, (made.bottom[0], TOP - 40))
         picture.text(x + WIDE[0], TOP - 29, "values", anchor="middle")
         held = picture.tensor(x, TOP, values, name="values", cell=WIDE, tone="value", numbers=True, columns=features)
-        rows = {
-            "answer": (bottom + 44, weights @ values, "output", "leaves"),
-            "before": (bottom + 84, tokens[asking], "plain", "came"),
-        }
-        for name, (y, numbers, tone, does) in rows.items():
-            row = picture.tensor(x, y, numbers, name=name, cell=WIDE, tone=tone, numbers=True)
-            left = shared.x if name == "answer" else x - 8  # an arrow comes to the answer from the weights
-            picture.text(left, row.left[1], f"{names[asking]} {does} as", anchor="end", bold=name == "answer")
-            if name == "answer":
-                picture.arrow(held.bottom, row.top)
-                picture.arrow(shared.bottom, (shared.bottom[0], row.left[1]), row.left)
+        found = picture.tensor(x, bottom + 44, weights @ values, name="answer", cell=WIDE, tone="weights", numbers=True)
+        picture.text(shared.x, found.left[1], f"{names[asking]} finds", anchor="end")  # the arrow comes from the right
+        picture.arrow(held.bottom, found.top)
+        picture.arrow(shared.bottom, (shared.bottom[0], found.left[1]), found.left)
+    if "sum" in drawn:
+        came, leaves = tokens[asking], tokens[asking] + weights @ values
+        for name, numbers, below, tone, does in (
+            ("before", came, 78, "plain", "+ {} came as"),
+            ("after", leaves, 112, "output", "= {} leaves as"),
+        ):
+            row = picture.tensor(x, bottom + below, numbers, name=name, cell=WIDE, tone=tone, numbers=True)
+            picture.text(x - 8, row.left[1], does.format(names[asking]), anchor="end", bold=name == "after")
     return picture
 
 
@@ -122,10 +125,55 @@ def _alt(names: Sequence[str], features: Sequence[str], asking: int, weights: Te
         "weights": "The softmax turns the scores into weights: "
         + ", ".join(f"{name} {weight:.2f}" for name, weight in zip(names, weights.tolist(), strict=True))
         + ".",
-        "answer": f"All rows go through W V and become values, again rows of two numbers. The weights blend them into "
-        f"the row with which {asks} leaves, and the row with which it came stands below.",
+        "answer": "All rows go through W V and become values, again rows of two numbers. The weights blend them into "
+        f"the row that {asks} finds.",
+        "sum": f"It is added to the row with which {asks} came, and the sum is the row with which it leaves.",
     }
     return f"One word in self-attention: {asks}. " + " ".join(parts[part] for part in drawn)
+
+
+def in_the_plane(
+    words: Mapping[str, Sequence[float]],
+    moving: str,
+    ends: Mapping[str, Sequence[float]],
+    features: Sequence[str],
+) -> Diagram:
+    """Where a word goes beside others: arrows in the plane of two features.
+
+    Args:
+        words: Each with its two numbers, from 0 to 3.
+        moving: The one of them that moves.
+        ends: What stands beside it, and the two numbers with which it leaves then.
+        features: What the two numbers say.
+    """
+    told = [f"Beside {beside} it leaves at ({x:.2f}, {y:.2f})." for beside, (x, y) in ends.items()]
+    at = [f"{word} at ({x:g}, {y:g})" for word, (x, y) in words.items()]
+    picture = Diagram(
+        f"The word {moving} in the plane of {' and '.join(features)}. There are {', '.join(at)}. {' '.join(told)}",
+        height=ORIGIN[1] + 48,
+    )
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return ORIGIN[0] + UNIT * x, ORIGIN[1] - UNIT * y
+
+    across, up = place(3.7, 0), place(0, 3.7)
+    picture.arrow(place(-0.35, 0), across)
+    picture.arrow(place(0, -0.35), up)
+    picture.text(across[0] + 6, across[1], features[0], bold=True)
+    picture.text(up[0] + 10, up[1] + 4, features[1], bold=True)
+    for number in (1, 2, 3):
+        picture.text(place(number, 0)[0], ORIGIN[1] + 22, str(number), anchor="middle", quiet=True)
+        picture.text(ORIGIN[0] - 16, place(0, number)[1], str(number), anchor="end", quiet=True)
+    start = place(*words[moving])
+    for beside, end in ends.items():
+        x, y = place(*end)
+        picture.arrow(start, (x, y))
+        picture.text((start[0] + x) / 2 + 12, (start[1] + y) / 2 - 8, f"beside {beside}")
+    for word, (x, y) in words.items():
+        x, y = place(x, y)
+        picture.box(x - 5, y - 5, 10, 10, tone="query" if word == moving else "plain")
+        picture.text(x + 12, y - 12, word, bold=word == moving)
+    return picture
 
 
 def paths(words: Sequence[str]) -> Diagram:

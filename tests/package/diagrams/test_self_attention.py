@@ -15,7 +15,8 @@ PARTS = {
     "keys": ["W_K", "keys"],
     "scores": ["scores"],
     "weights": ["weights"],
-    "answer": ["W_V", "values", "answer", "before"],
+    "answer": ["W_V", "values", "answer"],
+    "sum": ["before", "after"],
 }
 
 
@@ -36,7 +37,7 @@ def test_every_number_is_that_of_the_layer(run, asking):
     answer = torch.nn.functional.scaled_dot_product_attention(*(tokens @ matrix for matrix in matrices))[asking]
     expected = {"tokens": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V, "query": [X[asking] @ W_Q], "keys": X @ W_K}
     expected |= {"values": X @ W_V, "scores": scores[:, None], "weights": weights[:, None]}
-    expected |= {"answer": answer.numpy()[None], "before": X[asking][None]}
+    expected |= {"answer": answer.numpy()[None], "before": X[asking][None], "after": (answer + tokens[asking])[None]}
     shown = drawn(diagrams.one_token(tokens, matrices, NAMES, FEATURES, asking=asking))
     assert set(shown) == set(expected)
     for name, values in expected.items():
@@ -50,7 +51,8 @@ def test_a_part_follows_the_other(run):
         there |= set(names)
         picture = diagrams.one_token(*run, NAMES, FEATURES, asking=2, until=part)
         assert set(drawn(picture)) == there
-    assert [text for text in texts(picture) if text.startswith("bank ")] == ["bank leaves as", "bank came as"]
+    told = [text for text in texts(picture) if "bank " in text]
+    assert told == ["bank finds", "+ bank came as", "= bank leaves as"]
     assert [text for text in texts(picture) if text in FEATURES] == FEATURES * 2  # of the tokens, and of the values
     assert "bank" in parse(picture).find(f"{SVG}desc").text
 
@@ -73,6 +75,25 @@ def test_the_query_comes_from_one_row_and_keys_and_values_from_all(run):
     assert [start[1] for start in starts["W_Q"]] == [rows[2]]
     assert starts["W_K"] == [(x + width / 2, y + height)]
     assert starts["W_V"] == [(x + width, y + height / 2)]
+
+
+def test_in_the_plane_arrows_lead_from_a_word_to_where_it_leaves():
+    places = {"river": (3, 0), "loan": (0, 2), "bank": (1, 1.5)}
+    ends = {"river": (2.06, -0.06), "loan": (-0.5, 1.25)}
+    picture = diagrams.in_the_plane(places, "bank", ends, FEATURES)
+    dots = [sides(box) for box in parse(picture).iter(f"{SVG}rect") if box.get("rx") == "6"]
+    river, loan, bank = ((x + width / 2, y + height / 2) for x, y, width, height in dots)
+    unit = (river[0] - loan[0]) / 3
+    assert loan[1] == river[1] - 2 * unit
+
+    def place(x, y):
+        return pytest.approx((loan[0] + unit * x, river[1] - unit * y))
+
+    assert bank == place(*places["bank"])
+    lines = [path.get("d") for path in parse(picture).iter(f"{SVG}path") if path.get("stroke")]
+    arrows = [[tuple(map(float, point.split())) for point in line[1:].split("L")] for line in lines[2:]]  # behind axes
+    assert arrows == [[bank, place(*end)] for end in ends.values()]
+    assert {"beside river", "beside loan", *places, *FEATURES} < set(texts(picture))
 
 
 @pytest.mark.parametrize("words", [["a", "b", "c"], ["the", "bank", "by", "the", "river", "was", "steep"]])
