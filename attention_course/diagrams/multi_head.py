@@ -1,6 +1,6 @@
-"""A layer of two heads at work on a few tokens, and what two ways of cutting do to the tokens."""
+"""A layer of two heads at work on a few tokens, what two ways of cutting do to them, and a token that is a sum."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +9,7 @@ from attention_course.diagrams.diagram import Diagram, Grid
 
 WIDE = 176  # of a row of d_model cells; a head's is half as wide in the joined rows
 NARROW = 56  # of a row of d_head cells inside a head
+LINED, LEVEL = 352, 36  # of a token's cells in a sum, and from one row of it to the next
 
 
 @torch.no_grad()
@@ -28,7 +29,7 @@ def multi_head(layer: nn.Module, tokens: Tensor, names: Sequence[str]) -> Diagra
     picture = Diagram(
         f"One layer with two heads, run on {len(names)} tokens. Each is a row of coloured cells. Below it the rows "
         "are cut into two halves, head 1 and head 2. Each head has its own queries, keys and values, its own map of "
-        "weights, and its own answer. The two answers are laid side by side into rows of the full width, and the "
+        "weights, and its own output. The two outputs are laid side by side into rows of the full width, and the "
         "output projection turns these into the output.",
         height=584,
     )
@@ -44,14 +45,14 @@ def multi_head(layer: nn.Module, tokens: Tensor, names: Sequence[str]) -> Diagra
         for projection in (layer.query_proj, layer.key_proj, layer.value_proj)
     )
     weights = (query @ key.transpose(-2, -1) / key.size(-1) ** 0.5).softmax(-1)
-    answers = weights @ value
-    for number, (left, *parts) in enumerate(zip((4, 248), query, key, value, weights, answers, strict=True), 1):
+    outputs = weights @ value
+    for number, (left, *parts) in enumerate(zip((4, 248), query, key, value, weights, outputs, strict=True), 1):
         _head(picture, left, y + 42, number, *parts)
 
-    joined = torch.cat(list(answers), dim=-1)
+    joined = torch.cat(list(outputs), dim=-1)
     top = 400
     first, second = ((190, top - 76), (190, top)), ((434, top - 76), (434, top - 14), (284, top - 14), (284, top))
-    for number, (arrow, half) in enumerate(zip((first, second), answers, strict=True), 1):
+    for number, (arrow, half) in enumerate(zip((first, second), outputs, strict=True), 1):
         picture.arrow(*arrow)
         left, labels = (149, names) if number == 1 else (149 + WIDE / 2 + 6, ())
         cell = (WIDE / joined.size(1), 72 / len(names))
@@ -75,7 +76,7 @@ def _label(picture: Diagram, y: float, name: str, shape: str):
     picture.text(340, y + 47, shape, quiet=True)
 
 
-def _head(picture: Diagram, left: float, top: float, number: int, query, key, value, weights, answer):
+def _head(picture: Diagram, left: float, top: float, number: int, query, key, value, weights, output):
     """One head in its box."""
     picture.box(left, top, 228, 256)
     picture.text(left + 114, top + 16, f"head {number}", anchor="middle", bold=True)
@@ -90,8 +91,8 @@ def _head(picture: Diagram, left: float, top: float, number: int, query, key, va
         left + 24, top + 136, weights, name=f"weights of head {number}", cell=side, tone="weights", largest=1
     )
     picture.text(grid.centre[0], top + 231, "weights", anchor="middle")
-    end = picture.tensor(left + 158, top + 148, answer, name=f"answer of head {number}", cell=cell, tone="output")
-    picture.text(end.centre[0] - 10, top + 219, "answer", anchor="end")
+    end = picture.tensor(left + 158, top + 148, output, name=f"output of head {number}", cell=cell, tone="output")
+    picture.text(end.centre[0] - 10, top + 219, "output", anchor="end")
 
     above = top + 121
     picture.arrow(placed[0].bottom, (placed[0].bottom[0], grid.y))
@@ -126,4 +127,38 @@ def cuts(tokens: Tensor, names: Sequence[str], split: Callable, wrong_split: Cal
             area = picture.tensor(left, 200, head, name=name, cell=(40, 28), numbers=True, largest=tokens.max().item())
             if number == 1:
                 picture.frame(area)
+    return picture
+
+
+def sum_of_embeddings(parts: Mapping[str, Tensor], name: str) -> Diagram:
+    """A token that is the sum of several embeddings, each a row of cells.
+
+    Args:
+        parts: By what they say, the embeddings, `(d_model,)` each.
+        name: Of the token.
+
+    Returns:
+        The diagram, with a tensor for each of the parts and one for their sum, under their names.
+
+    Raises:
+        ValueError: If there are fewer than two parts, or they differ in shape.
+    """
+    shapes = {tuple(part.shape) for part in parts.values()}
+    if len(parts) < 2 or len(shapes) != 1:
+        raise ValueError(f"parts must be two embeddings or more of one shape, got {len(parts)} of {sorted(shapes)}")
+    rows = {**parts, name: sum(parts.values())}
+    (width,) = shapes.pop()
+    picture = Diagram(
+        f"A token is a sum of {len(parts)} embeddings. Each is a row of {width} coloured cells: {', '.join(parts)}. "
+        f"The row below them is their sum, {name}, which the layer is given.",
+        height=LEVEL * len(rows),
+    )
+    largest = max(row.abs().max().item() for row in rows.values())
+    cell = (LINED / width, LEVEL - 12)
+    for number, (what, row) in enumerate(rows.items()):
+        is_sum, y = number == len(parts), 4 + LEVEL * number
+        if number:
+            picture.text(8, y + cell[1] / 2, "=" if is_sum else "+", bold=True)
+        picture.text(26, y + cell[1] / 2, what, bold=is_sum)
+        picture.tensor(480 - LINED - 2, y, row, name=what, cell=cell, largest=largest)
     return picture

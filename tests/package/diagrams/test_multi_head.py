@@ -30,9 +30,9 @@ def test_each_grid_is_what_the_layer_computes(layer):
         assert close(cells[f"weights of head {head + 1}"], weights[0, head])
         for name, projection in projections.items():
             assert close(cells[f"{name} of head {head + 1}"], split(projection(tokens[None]), 2)[0, head])
-        answer = weights[0, head] @ split(layer.value_proj(tokens[None]), 2)[0, head]
-        assert close(cells[f"answer of head {head + 1}"], answer)
-        assert close(cells[f"half of head {head + 1}"], answer)
+        found = weights[0, head] @ split(layer.value_proj(tokens[None]), 2)[0, head]
+        assert close(cells[f"output of head {head + 1}"], found)
+        assert close(cells[f"half of head {head + 1}"], found)
 
 
 def test_names_and_shapes_are_written(layer):
@@ -53,6 +53,22 @@ def test_both_cuts_are_what_the_functions_return():
     assert cells["cut, then swap: head 2"].tolist() == [[13, 14], [23, 24], [33, 34], [43, 44]]
     assert cells["reshaped at once: head 1"].tolist() == [[11, 12], [13, 14], [21, 22], [23, 24]]
     assert cells["reshaped at once: head 2"].tolist() == [[31, 32], [33, 34], [41, 42], [43, 44]]
+
+
+def test_a_token_is_drawn_below_the_embeddings_it_is_the_sum_of():
+    parts = {"name Ada": torch.randn(32), "letter c": torch.randn(32), "mentor Max": torch.randn(32)}
+    picture = diagrams.sum_of_embeddings(parts, "token")
+    cells = drawn(picture)
+    assert list(cells) == ["name Ada", "letter c", "mentor Max", "token"]
+    assert all(close(cells[name], part) for name, part in parts.items())
+    assert close(cells["token"], sum(parts.values()))
+    assert texts(picture) == ["name Ada", "+", "letter c", "+", "mentor Max", "=", "token"]
+
+
+@pytest.mark.parametrize("parts", [{"alone": torch.ones(4)}, {"long": torch.ones(4), "short": torch.ones(3)}])
+def test_what_cannot_be_added_up_is_refused(parts):
+    with pytest.raises(ValueError, match=rf"parts must be two embeddings or more of one shape, got {len(parts)} of"):
+        diagrams.sum_of_embeddings(parts, "token")
 
 
 def test_query_heads_stand_over_the_pair_they_use():
