@@ -9,6 +9,7 @@ import yaml
 
 READING_AND_EXERCISES = re.compile(r"\*\*Reading about (\d+) minutes, exercises about (\d+)\.\*\*")
 LOOK_UP = "Look it up"  # this part's pages say no time: they are not read from end to end
+NO_LESSONS = ("In short", LOOK_UP)
 FRONT_PAGE = Path("intro.ipynb")
 README = Path("README.md")
 TABLE = re.compile(r"(?<=## The lessons\n\n).*?\n(?=\n[^|])", re.DOTALL)
@@ -17,9 +18,11 @@ END_OF_FIRST_READING = "language_model"  # the reader builds the front page's mo
 EVENING = 90  # minutes
 HEAD = """## The parts
 
-**Bold**: a first reading, {lessons} lessons in {first}, up to the model on this page. Plain: go on, {after} more. \
-*Italics*: optional pages, {optional} more. An evening is an hour and a half, without open exercises; parts are \
-rounded up.
+A first reading has {lessons} lessons, up to the model on this page. It takes {evenings} of an hour and a half. \
+Minutes are those of a first reader, with the exercises, but without the open ones.
+"""
+REST = """
+<details><summary>All other pages: {after} more lessons, and optional pages in italics</summary>
 """
 
 
@@ -63,7 +66,7 @@ def read_parts():
         lessons = [
             read_page(chapter["file"]) | {"further": [read_page(page["file"]) for page in chapter.get("sections", [])]}
             for chapter in chapters
-            if part != LOOK_UP
+            if part not in NO_LESSONS
         ]
         if lessons:
             parts.append({"part": part, "lessons": lessons})
@@ -77,21 +80,20 @@ def first_reading(lessons):
 
 
 def write_list(parts, look_up=()):
-    """The list as Markdown, with a line of the pages to look something up in at its end."""
+    """The first reading with its minutes, and all other pages folded, as Markdown; each page is linked once."""
     lessons = [lesson for part in parts for lesson in part["lessons"]]
     first = first_reading(lessons)
-    optional = [page for lesson in lessons for page in lesson["further"]]
-    after = lessons[len(first) :]
-    times = {"first": evenings(first), "after": evenings(after), "optional": evenings(optional)}
-    lines = [HEAD.format(lessons=len(first), **times)]
+    lines = [HEAD.format(lessons=len(first), evenings=evenings(first))]
+    lines += [f"{place}. {link(lesson)}, {lesson['minutes']} minutes" for place, lesson in enumerate(first, 1)]
+    lines.append(REST.format(after=len(lessons) - len(first)))
     for part in parts:
-        lines.append(f"- {part['part']}, {evenings(part['lessons'])}")
+        pages = []
         for lesson in part["lessons"]:
-            title = f"**{link(lesson)}**" if lesson in first else link(lesson)
-            lines.append(f"  - {', '.join([title, *(f'*{link(page)}*' for page in lesson['further'])])}")
+            pages += [link(lesson)] * (lesson not in first) + [f"*{link(page)}*" for page in lesson["further"]]
+        lines += [f"- {part['part']}: {', '.join(pages)}"] * bool(pages)
     if look_up:
         lines.append(f"- {LOOK_UP}: {', '.join(map(link, look_up))}")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", "</details>"])
 
 
 def write_table(parts, look_up=()):

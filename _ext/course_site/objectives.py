@@ -12,7 +12,7 @@ from docutils import nodes
 PAGE = "instructors/objectives"
 SAID = re.compile(r"\*\*Reading about .*?\*\* You need (?P<needs>.*?) Afterwards you can (?P<can>[^\n]*)")
 LINK = re.compile(r"\]\((\w+)\.ipynb")
-LOOK_UP = "Look it up"  # this part has no lessons
+NO_LESSONS = ("In short", "Look it up")  # parts
 # In the picture's units: a lesson's box, from one to the next, a part's caption, and the lanes on the right.
 LEFT, WIDTH, HEIGHT, ROW, CAPTION, LANE = 8, 350, 30, 44, 34, 24
 
@@ -31,7 +31,7 @@ def read_parts(app):
     """By its caption, each part's lessons, in the order of the book."""
     trees = app.config.external_site_map.root.subtrees
     parts = {tree.caption: [str(page) for page in tree.items if page.startswith("chapters/")] for tree in trees}
-    return {caption: pages for caption, pages in parts.items() if pages and caption != LOOK_UP}
+    return {caption: pages for caption, pages in parts.items() if pages and caption not in NO_LESSONS}
 
 
 def direct_needs(needs):

@@ -50,7 +50,7 @@ def test_a_page_that_does_not_say_is_refused(tmp_path):
 
 
 def test_the_list_of_a_small_course(tmp_path, monkeypatch):
-    """Its first reading is bold, its further pages stand in italics, and times are whole evenings."""
+    """Its first reading has a line a lesson; the other pages are folded, further ones in italics."""
     monkeypatch.chdir(tmp_path)
     Path("chapters").mkdir()
     minutes = {"a": 60, "more": 91, "language_model": 40, "last": 90}
@@ -62,15 +62,16 @@ def test_the_list_of_a_small_course(tmp_path, monkeypatch):
     parts.append({"caption": "Reference", "chapters": [{"file": "glossary"}]})
     write_page(Path("chapters/how"), "HOW", "No time.")
     Path("_toc.yml").write_text(yaml.safe_dump({"parts": parts}))
-    head, *rest = write_list(read_parts(), read_look_up()).split("\n- ", 1)
-    assert "a first reading, 2 lessons in 2 evenings, up" in head and "optional pages, 2 evenings more" in head
-    assert rest[0] == (
-        "One, 2 evenings\n"
-        "  - **[A](chapters/a.ipynb)**, *[MORE](chapters/more.ipynb)*\n"
-        "  - **[LANGUAGE_MODEL](chapters/language_model.ipynb)**\n"
-        "- Two, 1 evening\n"
-        "  - [LAST](chapters/last.ipynb)\n"
-        "- Look it up: [HOW](chapters/how.ipynb)"
+    head, rest = write_list(read_parts(), read_look_up()).split("\n1. ")
+    assert "A first reading has 2 lessons" in head and "takes 2 evenings" in head
+    assert rest == (
+        "[A](chapters/a.ipynb), 60 minutes\n"
+        "2. [LANGUAGE_MODEL](chapters/language_model.ipynb), 40 minutes\n"
+        "\n<details><summary>All other pages: 1 more lessons, and optional pages in italics</summary>\n\n"
+        "- One: *[MORE](chapters/more.ipynb)*\n"
+        "- Two: [LAST](chapters/last.ipynb)\n"
+        "- Look it up: [HOW](chapters/how.ipynb)\n\n"
+        "</details>"
     )
 
 
