@@ -1,14 +1,22 @@
 """Lessons keep to their limits."""
 
+import json
 import re
+from dataclasses import astuple
+from pathlib import Path
 
+import lessons
+import pytest
 from limits import (
+    FIRST_READING,
+    LESSON,
     MOST_CLAIMS,
-    MOST_CODE_LINES,
-    MOST_MINUTES,
-    MOST_WORDS,
+    NOT_REWRITTEN,
+    STOP,
+    Limits,
     code_lines,
     exercise_minutes,
+    limits_of,
     long_cells,
     long_lines,
     markdown,
@@ -18,15 +26,26 @@ from limits import (
     words,
 )
 
-STOP = "*A good place to stop for today.*"
+
+@pytest.fixture
+def most(lesson):
+    return limits_of(Path(lesson).stem)
 
 
-def test_prose_is_short(lesson, notebook):
-    assert words(notebook) <= MOST_WORDS
+def test_prose_is_short(lesson, notebook, most):
+    assert words(notebook) <= most.words
 
 
-def test_open_code_is_short(lesson, notebook):
-    assert code_lines(notebook) <= MOST_CODE_LINES
+def test_open_code_is_short(lesson, notebook, most):
+    assert code_lines(notebook) <= most.code_lines
+
+
+def test_what_was_rewritten_keeps_to_its_limits(root):
+    for name in NOT_REWRITTEN:
+        notebook = json.loads((root / "chapters" / f"{name}.ipynb").read_text(encoding="utf-8"))
+        narrow = FIRST_READING if name in lessons.FIRST_READING else LESSON
+        found = Limits(words(notebook), code_lines(notebook), round(reading_minutes(notebook)))
+        assert any(one > most for one, most in zip(astuple(found), astuple(narrow), strict=True)), name
 
 
 def test_open_cells_are_short(lesson, notebook):
@@ -37,8 +56,8 @@ def test_open_lines_are_narrow(lesson, notebook):
     assert long_lines(notebook) == []
 
 
-def test_a_lesson_is_one_sitting(lesson, notebook):
-    assert reading_minutes(notebook) <= MOST_MINUTES
+def test_a_lesson_is_one_sitting(lesson, notebook, most):
+    assert reading_minutes(notebook) <= most.minutes
 
 
 def test_a_page_says_how_long_it_takes(lesson_or_further, notebook):

@@ -29,7 +29,7 @@ ANSWERS = [
     ("padding and causal together", "chapters/recipes.html#padding-mask-and-causal-mask-together", 1),
     ("padding and causal together", "chapters/masking.html#combine-them", 2),
     ("is attention an explanation", "chapters/interpretability.html", 1),
-    ("softmax temperature", "chapters/scaled_dot_product.html#see-it-a-memory-that-learns", 3),
+    ("softmax temperature", "chapters/scaled_dot_product.html#see-it-the-temperature", 3),
     ("kv cache memory", "chapters/cache.html#what-it-costs-memory", 3),
     ("debug my attention", "chapters/diagnose.html", 3),
     ("perfor", "chapters/approximations.html#performer-the-softmax-estimated", 1),
