@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 LESSONS = {
-    "dropout_in_eval": "scaled_dot_product#dropout-on-the-weights",
+    "dropout_in_eval": "scores#dropout-on-the-weights",
     "softmax_axis": "scaled_dot_product#break-it-the-softmax-of-the-columns",
-    "heads_cut": "multi_head#break-it-one-reshape-for-both-steps",
+    "heads_cut": "one_head#break-it-one-reshape-for-both-steps",
     "rows_do_not_sum_to_1": "mask_numbers#after-the-softmax-is-too-late",
     "batch_mixes": "troubleshooting#who-has-a-say",
     "mask_no_effect": "masking#masked-attention",

@@ -9,12 +9,12 @@ from attention_course.diagrams.diagram import Diagram
 # What else predicts letters, and the first lesson whose chart it stands on.
 COUNTS = {1: "counting 1 letter", 2: "counting 2 letters", 3: "counting 3 letters", 4: "counting 4 letters"}
 GRUS = {
-    "GRU, last letter": ("a GRU, 16 letters", "bottleneck"),
-    "GRU, one block": ("a GRU as large as 1 block", "transformer"),
-    "GRU, three blocks": ("a GRU as large as 3 blocks", "language_model"),
+    "GRU, last letter": ("GRU, 16 letters", "bottleneck"),
+    "GRU, one block": ("GRU, size of 1 block", "transformer"),
+    "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
-LONGER, GRU_FOR_LONGER = "recorded, for longer", "a GRU like it, as long"
-ROW, BAR, LEFT, UNITS = 25, 19, 208, 44  # heights, where bars begin, and how long a bit is
+LONGER, GRU_FOR_LONGER = "recorded, for longer", "GRU like it, as long"
+ROW, BAR, LEFT, UNITS = 25, 19, 196, 36  # heights, where bars begin, and how long a bit is
 HEAD = 34
 
 
