@@ -56,7 +56,8 @@ class Chart:
         """What the bars show, in words."""
         told, beside = (", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals))
         here = "" if self.bits is None else f" The model that was trained on this page: {self.bits:.2f}."
-        return f"Bits for a letter of unread help pages, means of ten trainings. {told}.{here} Rivals: {beside}."
+        means = "means of ten trainings, but one training each where it was longer"
+        return f"Bits for a letter of unread help pages, {means}. {told}.{here} Rivals: {beside}."
 
     @property
     def height(self) -> float:

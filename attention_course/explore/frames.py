@@ -61,8 +61,8 @@ def explore_steps(
     Args:
         steps: At least two pairs of a caption and a diagram, a figure, or a function without arguments that draws one.
         alt: What the steps show together, in words; each caption is added to it.
-        plays: Whether it goes through the steps by itself, once, when it is first seen; not for readers who asked for
-            less motion.
+        plays: Whether it goes through the steps by itself, once, when it is first seen. Readers who asked for less
+            motion, and those without scripts, see the last step.
 
     Raises:
         ValueError: If there are fewer than two steps, a caption is empty, or a function draws nothing.
@@ -100,11 +100,12 @@ def _explorer(frames, sliders, captions, alt, plays=0) -> Explorer:
         "sliders": [{"name": name, "values": values} for name, _, values in sliders],
         "plays": plays,
     }
-    caption = f"<p>{html.escape(captions[0])}</p>" if captions else ""
-    description = f"{alt} {captions[0]}" if captions else alt
-    drawn = frames[0].startswith("<svg")
-    picture = frames[0] if drawn else f'<img alt="{html.escape(str(description))}" src="{frames[0]}">'
-    values = {"data": data} | {control.trait: 0 for control in controls}
+    start = len(frames) - 1 if plays else 0
+    caption = f"<p>{html.escape(captions[start])}</p>" if captions else ""
+    description = f"{alt} {captions[start]}" if captions else alt
+    drawn = frames[start].startswith("<svg")
+    picture = frames[start] if drawn else f'<img alt="{html.escape(str(description))}" src="{frames[start]}">'
+    values = {"data": data} | {control.trait: start for control in controls}
     return Explorer("frames", values, controls, caption + picture, alt)
 
 

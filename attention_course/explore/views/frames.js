@@ -94,7 +94,7 @@ const render = ({ model, el }) => {
     if (!entry.isIntersecting) return;
     seen.disconnect();
     timer = setInterval(advance, data.plays);
-    draw();
+    next(); // from the last to the first
   }, { threshold: 0.5 });
   if (data.plays && !calm()) seen.observe(root);
   return () => {
