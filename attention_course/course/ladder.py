@@ -53,7 +53,7 @@ LADDER = {
     "average": Step("bottleneck", "+ the average of 16", 16, 512),
     "one head": Step("self_attention", "one head instead", 16, 512),
     "four heads": Step("multi_head", "four heads", 16, 512),
-    "mask": Step("masking", "the same, each asks", 64, 32),
+    "mask": Step("masking", "+ a mask: all ask", 64, 32),
     "positions": Step("positions", "+ positions", 64, 32),
     "one block": Step("transformer", "a block", 64, 32),
     "two blocks": Step("transformer", "two blocks", 64, 32),
@@ -125,6 +125,32 @@ def train_step(name: str, model: nn.Module, seed: int = 0) -> float:
     step = LADDER[name]
     peak_lr = recorded.load("ladder")["best_rates"][name]
     return train(model, window=step.window, batch=step.batch, peak_lr=peak_lr, seed=seed)[-1]["bits"]
+
+
+@torch.no_grad()
+def write(name: str, model: nn.Module, start: str = "The ", n_letters: int = 60, seed: int = 0) -> str:
+    """Let a model of the help pages write: each letter is drawn from its probabilities.
+
+    Args:
+        name: One of `LADDER`: the model reads as many letters at once as that step, spaces where there are fewer.
+        model: As for `train`.
+        start: What it goes on from.
+        n_letters: How many letters it adds.
+        seed: Of the draws.
+
+    Returns:
+        The start and what was added to it, in one line: `¶` marks where a line ends.
+    """
+    text = tasks.python_help()
+    device = next(model.parameters()).device
+    generator = torch.Generator().manual_seed(seed)
+    window = LADDER[name].window
+    symbols = text.encode(" " * window + start).tolist()
+    for _ in range(n_letters):
+        logits = model(torch.tensor([symbols[-window:]], device=device))
+        probabilities = logits.reshape(-1, logits.size(-1))[-1].softmax(-1).cpu()
+        symbols.append(torch.multinomial(probabilities, 1, generator=generator).item())
+    return text.decode(torch.tensor(symbols[window:])).replace("\n", "¶")
 
 
 @torch.no_grad()

@@ -13,9 +13,10 @@ GRUS = {
     "GRU, one block": ("GRU, size of 1 block", "transformer"),
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
-LONGER, GRU_FOR_LONGER = "recorded, for longer", "GRU like it, as long"
+LONGER, GRU_FOR_LONGER = "front page's, for longer", "GRU, as large, as long"
 ROW, BAR, LEFT, UNITS = 25, 19, 196, 36  # heights, where bars begin, and how long a bit is
-HEAD = 34
+HEAD = 54
+LINE, WRITTEN = 20, 30  # of what the newest step writes: how high a line is, and how many letters stand in it
 
 
 def ladder(lesson: str = LESSONS[-1], bits: float | None = None) -> Diagram:
@@ -50,6 +51,7 @@ class Chart:
             raise ValueError(f"lesson must be one of {list(LESSONS)}, got {lesson!r}")
         self.steps, self.rivals, self.newest = _bars(lesson)
         self.bits = bits
+        self.written = _written(lesson)
 
     @property
     def alt(self) -> str:
@@ -57,16 +59,23 @@ class Chart:
         told, beside = (", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals))
         here = "" if self.bits is None else f" The model that was trained on this page: {self.bits:.2f}."
         means = "means of ten trainings, but one training each where it was longer"
-        return f"Bits for a letter of unread help pages, {means}. {told}.{here} Rivals: {beside}."
+        writes = f" What it writes: {self.written}" if self.written else ""
+        return f"Bits for a letter of unread help pages, {means}. {told}.{here} Rivals: {beside}.{writes}"
 
     @property
     def height(self) -> float:
         """In units."""
-        return HEAD + ROW * (len(self.steps) + 1 + len(self.rivals))
+        written = LINE * (1 + len(self._lines)) + 6 if self.written else 0
+        return HEAD + ROW * (len(self.steps) + 1 + len(self.rivals)) + written
+
+    @property
+    def _lines(self) -> list[str]:
+        return [self.written[start : start + WRITTEN] for start in range(0, len(self.written), WRITTEN)]
 
     def draw(self, picture: Diagram, top: float):
         """Draw them below a height."""
         picture.text(8, top + 16, "Bits for a letter of unread text: fewer are better", bold=True)
+        picture.text(8, top + 36, "3 bits are as hard as a guess among 8 letters, 2 among 4", quiet=True)
         y = top + HEAD
         for label, bits in self.steps:
             new = label == self.newest
@@ -77,6 +86,11 @@ class Chart:
         for label, bits in self.rivals:
             y += ROW
             _draw_bar(picture, y, label, bits, f"{bits:.2f}", "plain")
+        if self.written:
+            y += ROW + LINE / 2 + 4
+            picture.text(8, y, f"“{self.newest}” writes (¶ ends a line):", quiet=True)
+            for number, line in enumerate(self._lines, start=1):
+                picture.text(8, y + LINE * number, line.replace(" ", "\N{NO-BREAK SPACE}"))
 
 
 def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]], str | None]:
@@ -94,6 +108,12 @@ def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]]
     if lesson == LESSONS[-1]:
         rivals.append((GRU_FOR_LONGER, min(row["bits"] for row in record["longer"])))
     return steps, rivals, newest[-1] if newest else None
+
+
+def _written(lesson: str) -> str:
+    """What the newest step of a lesson writes, as recorded; nothing where a lesson adds no step."""
+    names = [name for name, step in LADDER.items() if step.lesson == lesson]
+    return recorded.load("ladder")["written"][names[-1]] if names else ""
 
 
 def _draw_bar(picture: Diagram, y: float, label: str, bits: float, note: str, tone: str):

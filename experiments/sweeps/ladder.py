@@ -172,6 +172,16 @@ def count(order: int) -> dict:
     return {"order": order, "bits": round(counts.bits(text.validation.tolist(), first=order), 4)}
 
 
+def write_after(job: tuple[str, float]) -> tuple[str, str]:
+    """What a step of the ladder writes once it is trained, on one thread."""
+    name, peak_lr = job
+    torch.set_num_threads(1)
+    torch.manual_seed(SEEDS[0])
+    model = MODELS[name](len(tasks.python_help().vocabulary))
+    ladder.train(model, **read_at_once(name), peak_lr=peak_lr, steps=SETTINGS["steps"])
+    return name, ladder.write(name, model.eval())
+
+
 def time_alone(name: str, peak_lr: float) -> dict:
     """Seconds that a model's training takes while nothing else runs, without the scoring."""
     torch.manual_seed(SEEDS[0])
@@ -188,6 +198,7 @@ def run() -> dict:
         rates = {name: best_rate(tried, name) for name in MODELS}
         results = list(pool.map(measure, [(name, rates[name], seed) for name in MODELS for seed in SEEDS]))
         longer = list(pool.map(train_longer, LONGER_LRS))
+        written = dict(pool.map(write_after, [(name, rates[name]) for name in LADDER]))
     return {
         "settings": SETTINGS
         | {"rivals": RIVALS, "asked": ASKED, "longer": LONGER, "peak_lrs": PEAK_LRS, "seeds": SEEDS},
@@ -196,6 +207,7 @@ def run() -> dict:
         "best_rates": rates,
         "results": results,
         "longer": longer,
+        "written": written,
         "times": [time_alone(name, rates[name]) for name in MODELS],
     }
 

@@ -86,6 +86,40 @@ def test_a_step_is_trained_as_it_was_recorded(monkeypatch):
         ladder.train_step("two heads", nn.Identity())
 
 
+def test_writing_goes_on_letter_by_letter_from_what_a_window_holds():
+    text = tasks.python_help()
+    vocab_size = len(text.vocabulary)
+    pages = {"letter": 1, "one head": 16}
+    for name, window in pages.items():
+        read = []
+
+        def next_in_the_alphabet(letters, read=read):  # every probability on one letter
+            read.append(letters.shape)
+            return 1000.0 * torch.eye(vocab_size)[(letters[:, -1] + 1) % vocab_size]
+
+        a = text.encode("a").item()
+        expected = text.decode(torch.arange(a, a + 4))
+        assert ladder.write(name, as_model(next_in_the_alphabet), "a", 3) == expected
+        assert set(read) == {(1, window)}
+
+
+def test_a_model_that_is_asked_everywhere_goes_on_from_its_last_letter_and_marks_the_ends_of_lines():
+    text = tasks.python_help()
+    ends, a = text.encode("\n").item(), text.encode("a").item()
+
+    def forward(letters):  # after an a the end of a line, otherwise an a
+        return 1000.0 * torch.eye(len(text.vocabulary))[torch.where(letters == a, ends, a)]
+
+    assert ladder.write("positions", as_model(forward), "a", 4) == "a¶a¶a"
+
+
+def as_model(forward):
+    """A function as a module with a device."""
+    model = nn.Linear(1, 1)
+    model.forward = forward
+    return model
+
+
 def test_the_steps_are_those_of_the_lessons_in_their_order():
     places = [LESSONS.index(step.lesson) for step in LADDER.values()]
     assert places == sorted(places)

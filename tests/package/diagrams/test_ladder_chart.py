@@ -28,8 +28,8 @@ def test_bars_are_as_long_as_the_recorded_bits():
     bits = {step.part: bits_of(name) for name, step in LADDER.items()}
     bits |= {f"counting {row['order']} letters": row["bits"] for row in recorded.load("ladder")["counts"]}
     bits["counting 1 letter"] = bits.pop("counting 1 letters")
-    bits["recorded, for longer"] = recorded.load("character_model")["models"]["causal"]["bits"]
-    bits["GRU like it, as long"] = min(row["bits"] for row in recorded.load("ladder")["longer"])
+    bits["front page's, for longer"] = recorded.load("character_model")["models"]["causal"]["bits"]
+    bits["GRU, as large, as long"] = min(row["bits"] for row in recorded.load("ladder")["longer"])
     scale = lengths["the letter before"] / bits["the letter before"]
     for label in lengths.keys() & bits.keys():
         assert lengths[label] == pytest.approx(scale * bits[label], rel=1e-3), label
@@ -56,6 +56,16 @@ def test_the_readers_own_bits_stand_beside_the_newest_step():
 def test_what_is_built_so_far_ends_in_the_same_chart():
     chart, whole = texts(diagrams.ladder("masking", 3.2)), texts(diagrams.built_so_far("masking", 3.2))
     assert whole[-len(chart) :] == chart
+
+
+def test_what_the_newest_step_writes_stands_below_whole():
+    written = recorded.load("ladder")["written"]
+    for name, step in LADDER.items():
+        if name != "one block":  # the Transformer's lesson goes on to two
+            chart = diagrams.ladder(step.lesson)
+            assert "".join(texts(chart)).replace("\N{NO-BREAK SPACE}", " ").endswith(written[name])
+            assert chart.alt.endswith(written[name])
+    assert not any("writes" in text for text in texts(diagrams.ladder("scaled_dot_product")))
 
 
 def test_another_page_is_refused():
