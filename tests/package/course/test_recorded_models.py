@@ -68,6 +68,22 @@ def head_counts(s):
             yield partial(reader, 4, n_relations), partial(s.Reader, 4, n_relations), [people]
 
 
+def leave_out(s):
+    parts = ("split", "join", "causal", "angles", "turn", "CausalSelfAttention", "FeedForward", "Block")
+    make, remove_norms, *_ = printed("transformer.ipynb", "make_model", "remove_norms", *parts)
+
+    def with_numbers_of(stack, norms):
+        shown = make(stack.embedding.num_embeddings, 64, 2)
+        if not norms:
+            remove_norms(shown)
+        shown.load_state_dict(dict(zip(shown.state_dict(), stack.state_dict().values(), strict=True)))
+        return shown
+
+    for without in (None, "norms"):
+        stack = s.Stack(without)
+        yield partial(with_numbers_of, stack, without is None), lambda stack=stack: stack, [letters(26, 3, 8)]
+
+
 def length_remedies(s):
     (turning,) = printed("reaching_farther.ipynb", "Turning")
     frequency, tokens = s.frequencies("by parts", 16, 32, 8), torch.randn(3, 2, 4, 20, 16)
@@ -117,36 +133,19 @@ def transformer_depth(s):
         yield partial(sorter, *sizes), partial(s.Sorter, *sizes), [letters(16, 3, 8)]
 
 
-def transformer_parts(s):
-    names = ("Transformer", "FeedForward", "Block", "Nothing")
-    model, _, _, nothing = printed("transformer.ipynb", *names, SinusoidalPositions=SinusoidalPositions)
-
-    def with_numbers_of(stack, narrow):
-        shown = model(26, n_blocks=2)
-        missing, unexpected = shown.load_state_dict(stack.state_dict(), strict=False)
-        assert not unexpected and bool(missing) == narrow and all("feed_forward." in name for name in missing)
-        for block in shown.blocks if narrow else []:
-            block.feed_forward = nothing()
-        return shown
-
-    for without in (None, "feed-forward, no wider"):
-        stack = s.Stack(26, 2, without)
-        yield partial(with_numbers_of, stack, without is not None), lambda stack=stack: stack, [letters(26, 3, 8)]
-
-
 SCRIPTS = {
     "circuits": circuits,
     "decay": decay,
     "efficient_recall": efficient_recall,
     "efficient_text": efficient_text,
     "head_counts": head_counts,
+    "leave_out": leave_out,
     "length_remedies": length_remedies,
     "modern_block": modern_block,
     "recall": recall,
     "scale_rates": scale_rates,
     "states": states,
     "transformer_depth": transformer_depth,
-    "transformer_parts": transformer_parts,
 }
 
 
@@ -166,13 +165,6 @@ def test_a_page_has_the_model_that_was_recorded(name):
 
 
 CPU = Environment(torch.device("cpu"), 0)
-
-
-def test_the_lesson_asks_the_book_that_was_recorded():
-    book = torch.randint(26, (26, 26), generator=torch.Generator().manual_seed(7))
-    (make,) = printed("transformer.ipynb", "make_letters", book=book, course=CPU)
-    recorded_ones = load("transformer_parts").code_book(5, 8, 26, CPU.generator())
-    assert all(map(torch.equal, make(5, CPU.generator()), recorded_ones))
 
 
 def test_the_lesson_trains_the_judges_as_those_that_were_recorded(monkeypatch):

@@ -10,7 +10,7 @@ from attention_course import MultiHeadAttention, scaled_dot_product_attention
 from attention_course.classifiers import Classifier
 from attention_course.efficient.linear import elu_plus_one
 from attention_course.exercises.smaller_caches import pool
-from attention_course.positions import SinusoidalPositions, rotate
+from attention_course.positions import RotaryAttention, SinusoidalPositions, rotate
 from attention_course.seq2seq_rnn import GRUEncoderDecoder
 from attention_course.tasks.negation import PAD, reviews
 
@@ -144,27 +144,25 @@ def test_tokens_that_read_nobody_do_not_hear_of_each_other(monkeypatch):
     assert torch.equal(weights[0, 0], torch.eye(16))
 
 
-def test_what_is_missing_of_a_block_is_missing_and_the_rest_is_made_wider_but_where_said():
-    s = load("transformer_parts")
+def test_what_is_left_out_of_a_block_is_missing_and_rivals_have_as_many_parameters():
+    s = load("leave_out")
 
-    def size(model):
-        return sum(parameter.numel() for parameter in model.parameters())
+    def count(model, kind):
+        return sum(isinstance(module, kind) for module in model.modules())
 
-    def count(kind, without):
-        return sum(isinstance(module, kind) for module in s.Stack(8, 3, without).modules())
-
-    whole = s.Stack(26, 2, None)
-    for without in s.WIDTHS:
-        assert count(MultiHeadAttention, without) == (0 if without == "attention" else 3)
-        assert count(s.FeedForward, without) == (0 if "feed-forward" in str(without) else 3)
-        assert count(nn.LayerNorm, without) == (0 if without == "norm" else 7)
-        stack = s.Stack(26, 2, without)
-        assert all(block.residual == (without != "residual") for block in stack.blocks)
-        blocks, all_of_it = size(stack.blocks) / size(whole.blocks), size(stack) / size(whole)
-        if without == "feed-forward, no wider":
-            assert blocks < 0.36
-        else:
-            assert abs(blocks - 1) < 0.03 and abs(all_of_it - 1) < 0.08
+    whole = s.Stack()
+    for name, change in s.CHANGES.items():
+        without, stack = change.get("without"), s.Stack(**change)
+        n_blocks = len(stack.blocks)
+        assert count(stack, MultiHeadAttention) == (0 if without == "attention" else n_blocks)
+        assert count(stack, nn.GELU) == (0 if without == "feed-forward" else n_blocks)
+        assert count(stack, RotaryAttention) == (0 if without in ("attention", "positions") else n_blocks)
+        layers = sum(len(block.layers) for block in stack.blocks)
+        assert count(stack, nn.LayerNorm) == (0 if without == "norms" else layers + 1)
+        assert all(block.residuals == (without != "residuals") for block in stack.blocks)
+        if name in ("feed-forward, wider", "feed-forward, more blocks"):
+            blocks, all_of_it = s._size(stack.blocks) / s._size(whole.blocks), s._size(stack) / s._size(whole)
+            assert abs(blocks - 1) < 0.03 and abs(all_of_it - 1) < 0.12
 
 
 @torch.no_grad()
