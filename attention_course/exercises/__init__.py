@@ -12,7 +12,12 @@ CHAPTERS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)
 
 # Exercises that are on another page now. Until 0.3 they are found by their old ids, by which notebooks name them that
 # were handed out.
-MOVED = {"bottleneck.additive_scores": "scores.additive_scores", "scaled_dot_product.dropout": "scores.dropout"}
+MOVED = {
+    "bottleneck.additive_scores": "scores.additive_scores",
+    "positions.rotary_attention": "relative.rotary_attention",
+    "positions.rotate_halves": "relative.rotate_halves",
+    "scaled_dot_product.dropout": "scores.dropout",
+}
 
 
 def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
