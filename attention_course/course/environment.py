@@ -30,6 +30,16 @@ class Environment:
         """The size that fits: `gpu` on CUDA, `cpu` elsewhere. Prints nothing: cells say what they picked."""
         return gpu if self.device.type == "cuda" else cpu
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """What `autocast` computes products in: bfloat16 on a GPU that is built for it, else float32."""
+        cuda = self.device.type == "cuda"
+        return torch.bfloat16 if cuda and torch.cuda.is_bf16_supported(including_emulation=False) else torch.float32
+
+    def autocast(self) -> torch.autocast:
+        """A context in which models compute their products in `dtype`; where that is float32 it changes nothing."""
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.dtype == torch.bfloat16)
+
     def generator(self, seed: int | None = None) -> torch.Generator:
         """A CPU generator of its own, so that a cell run twice draws the same numbers.
 

@@ -14,7 +14,7 @@ from attention_course.diagrams.flash import two_memories
 from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
 from attention_course.diagrams.ladder import ladder
-from attention_course.diagrams.language_model import next_symbols
+from attention_course.diagrams.language_model import next_symbols, while_it_learns
 from attention_course.diagrams.machine import machine
 from attention_course.diagrams.many_devices import four_cuts, journey, ring
 from attention_course.diagrams.mask_numbers import empty_rows
@@ -91,4 +91,5 @@ __all__ = [
     "warm_up_table",
     "when_to_ask",
     "where_positions_enter",
+    "while_it_learns",
 ]

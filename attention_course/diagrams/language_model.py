@@ -1,4 +1,6 @@
-"""What a language model learns from one word, and how it writes the word."""
+"""What a language model learns from one word, how it writes the word, and what one writes while it learns a text."""
+
+from collections.abc import Sequence
 
 import torch
 
@@ -6,6 +8,7 @@ from attention_course.diagrams.diagram import Area, Diagram
 from attention_course.language_model import CausalLanguageModel
 
 ROW, CELL = 34, 46  # the height of a row, the width of a weight
+LINE, LETTERS = 20, 42  # of what is written while it learns: how high a line is, and how many letters stand in it
 
 
 @torch.no_grad()
@@ -39,6 +42,29 @@ def next_symbols(model: CausalLanguageModel, vocabulary: str, word: str) -> Diag
     )
     _training(picture, word, weights[0][0, 0], probability)
     _writing(picture, "".join(vocabulary[symbol] for symbol in written), (n + 1) * ROW + 98)
+    return picture
+
+
+def while_it_learns(moments: Sequence[tuple[str, float, str]]) -> Diagram:
+    """What a model writes at several moments of its training.
+
+    Args:
+        moments: When, the bits for a letter of unread text, and what the model wrote.
+    """
+    told = " ".join(f"{when}, {bits:.2f} bits: {text}" for when, bits, text in moments)
+    lines = [[text[start : start + LETTERS] for start in range(0, len(text), LETTERS)] for *_, text in moments]
+    picture = Diagram(
+        f"What a model writes while it learns, with its bits for a letter of unread text. {told}",
+        height=sum(LINE * len(one) + 46 for one in lines),
+    )
+    y = 0
+    for (when, bits, _), written in zip(moments, lines, strict=True):
+        picture.text(8, y + 14, f"{when}: {bits:.2f} bits for a letter", bold=True)
+        area = picture.box(4, y + 26, 472, LINE * len(written) + 10)
+        for number, line in enumerate(written):
+            shown = line.replace(" ", "\N{NO-BREAK SPACE}")
+            picture.text(14, area.y + 5 + LINE * (number + 0.5), shown)
+        y += LINE * len(written) + 46
     return picture
 
 

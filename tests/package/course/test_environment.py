@@ -27,6 +27,19 @@ def test_sizes_follow_the_device():
         assert environment.Environment(torch.device(kind), 0).pick(cpu=1, gpu=2) == size
 
 
+@pytest.mark.parametrize("built_for_it", [True, False])
+def test_autocast_is_for_gpus_that_are_built_for_it(monkeypatch, built_for_it):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: built_for_it)
+    on_gpu, on_cpu = (environment.Environment(torch.device(kind), 0) for kind in ("cuda", "cpu"))
+    assert on_gpu.dtype == (torch.bfloat16 if built_for_it else torch.float32)
+    assert on_cpu.dtype == torch.float32
+    with on_cpu.autocast():
+        assert torch.nn.Linear(2, 2)(torch.ones(1, 2)).dtype == torch.float32
+    monkeypatch.setattr(environment.Environment, "dtype", torch.bfloat16)
+    with on_cpu.autocast():
+        assert torch.nn.Linear(2, 2)(torch.ones(1, 2)).dtype == torch.bfloat16
+
+
 @pytest.mark.parametrize(
     ("cuda", "mps", "kind", "named"),
     [(True, True, "cuda", "Some GPU"), (False, True, "mps", "Apple MPS"), (False, False, "cpu", "CPU cores")],

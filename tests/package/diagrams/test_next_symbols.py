@@ -48,3 +48,13 @@ def test_what_cannot_be_drawn_is_refused(model):
         diagrams.next_symbols(model, VOCABULARY, "h")
     with pytest.raises(ValueError, match="model must have one block with one head"):
         diagrams.next_symbols(CausalLanguageModel(4, 8, 2, 1), VOCABULARY, "hello")
+
+
+def test_what_is_written_while_it_learns_is_shown_whole_with_its_bits():
+    moments = [("untrained", 6.5, "The " + "x" * 60), ("after 100 steps", 3.25, "The end")]
+    picture = diagrams.while_it_learns(moments)
+    shown = "".join(texts(picture)).replace("\N{NO-BREAK SPACE}", " ")
+    for when, bits, text in moments:
+        assert f"{when}: {bits:.2f} bits" in shown
+        assert text in shown
+        assert text in picture.alt
