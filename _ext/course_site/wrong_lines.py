@@ -1,4 +1,4 @@
-"""Code to be mended whose wrong lines a reader finds by tapping them, where no code runs.
+"""Code to be fixed whose wrong lines a reader finds by tapping them, where no code runs.
 
 A fold "Which line is wrong?" stands right above a code cell. Its first list quotes the wrong lines, and says behind an
 arrow what is wrong; a second list may say of lines why they are right. A script makes buttons of the code's lines.

@@ -55,7 +55,7 @@ class Report(list):
             lines.append(f"{kind} {finding.name}: {finding.sentence}")
             lines += [f"  shown by {finding.shown}", f"  explained in chapters/{finding.lesson}"]
         if len(self.wrong) > 1:
-            lines.append("what is found besides the first may follow from it: mend that, and ask again")
+            lines.append("what is found besides the first may follow from it: fix that, and ask again")
         lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
         if not self.wrong:
             n_asked = len(QUESTIONS) - len(self.unasked)

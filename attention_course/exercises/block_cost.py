@@ -75,7 +75,7 @@ def multiply_adds(n_tokens, d_model, d_k, d_v):
 
 
 def _two_lines_wrong(n_tokens, d_model, d_k, d_v):
-    """The code that is given to be mended."""
+    """The code that is given to be fixed."""
     projections = 3 * n_tokens * d_model * d_k
     scores = n_tokens**2 * d_k
     blend = n_tokens * d_v

@@ -160,7 +160,7 @@ def _new_first(query, key, value, held_key, held_value):
 
 
 def _both_wrong(query, key, value, held_key, held_value):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     keys, values = _joined(held_key, held_value, key, value)
     return F.scaled_dot_product_attention(query, keys, values, is_causal=True)
 

@@ -136,7 +136,7 @@ def attend(scores, values, tile):
 
 
 def _for_all(scores, values, tile):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return _attended(scores, values, tile, lambda largest, s: torch.maximum(largest, s.max()))
 
 

@@ -229,7 +229,7 @@ TOP_P_PROBABILITY = Exercise(
 )
 
 
-# --- temperature and top-k, to be mended ----------------------------------------------------------
+# --- temperature and top-k, to be fixed ----------------------------------------------------------
 
 
 def _cut(logits, k, filling=-torch.inf):
@@ -246,7 +246,7 @@ def _probabilities_inputs(size, generator):
 
 
 def _both_wrong(logits, temperature, k):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return _share(_cut(logits, k, 0.0).softmax(-1) / temperature)
 
 

@@ -83,7 +83,7 @@ def given_retrieve(states, patterns, beta):
     return weights.T @ patterns  # (n_states, d)
 
 
-def _mended(weigh):
+def _fixed(weigh):
     """An update whose weights `(n, n_states)` are made from the scores without beta."""
     return lambda states, patterns, beta: weigh(patterns @ states.T, beta).T @ patterns
 
@@ -95,38 +95,38 @@ def _retrieve_inputs(size, generator):
 
 RETRIEVE = Exercise(
     "memory.retrieve",
-    _mended(lambda scores, beta: (beta * scores).softmax(0)),
+    _fixed(lambda scores, beta: (beta * scores).softmax(0)),
     _retrieve_inputs,
     (
         Misconception(
-            "only beta mended",
-            _mended(lambda scores, beta: (beta * scores).softmax(-1)),
+            "only beta fixed",
+            _fixed(lambda scores, beta: (beta * scores).softmax(-1)),
             "beta multiplies now. One mistake is left: along which dimension do the weights sum to 1?",
         ),
         Misconception(
-            "only the softmax mended",
-            _mended(lambda scores, beta: (scores / beta).softmax(0)),
+            "only the softmax fixed",
+            _fixed(lambda scores, beta: (scores / beta).softmax(0)),
             "The weights of each state sum to 1 now. One mistake is left: should a large beta sharpen or flatten?",
         ),
         Misconception(
             "no beta",
-            _mended(lambda scores, beta: scores.softmax(0)),
+            _fixed(lambda scores, beta: scores.softmax(0)),
             "beta is gone altogether. It multiplies the scores.",
         ),
         Misconception(
             "divided afterwards",
-            _mended(lambda scores, beta: (beta * scores).softmax(-1) / (beta * scores).softmax(-1).sum(0)),
+            _fixed(lambda scores, beta: (beta * scores).softmax(-1) / (beta * scores).softmax(-1).sum(0)),
             "You made the columns sum to 1 after a softmax along the rows. The rows had been divided by different "
             "sums before, and that stays in the weights.",
         ),
         Misconception(
             "one softmax for everything",
-            _mended(lambda scores, beta: (beta * scores).flatten().softmax(0).view_as(scores)),
+            _fixed(lambda scores, beta: (beta * scores).flatten().softmax(0).view_as(scores)),
             "All states share one unit of attention. Each of them has a unit of its own.",
         ),
         Misconception(
             "beta outside",
-            _mended(lambda scores, beta: beta * scores.softmax(0)),
+            _fixed(lambda scores, beta: beta * scores.softmax(0)),
             "beta multiplies the weights, which no longer sum to 1. It belongs to the scores.",
         ),
     ),

@@ -135,7 +135,7 @@ def _with_join(join):
 
 
 def _wrong_scale_and_join(query, key, value, n_heads):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     q, k, v = (split_heads(projected, n_heads) for projected in (query, key, value))
     return _attend(q, k, v, query.size(-1)).reshape(query.shape)
 

@@ -71,7 +71,7 @@ def _maps_inputs(size, generator):
 
 
 def _swapped(query, key):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return (key @ query.transpose(-2, -1) / query.size(-1) ** 0.5).softmax(-2)
 
 

@@ -13,7 +13,7 @@ def add_codes(tokens, table):
 
 
 def _one_code_a_sequence(tokens, table):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return tokens + table[: tokens.size(0), None]
 
 

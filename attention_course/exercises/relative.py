@@ -286,7 +286,7 @@ def _gap(query, key):
 
 
 def _counts_from_zero_and_turns_values(query, key, value):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return _attend(_turned(query), _turned(key), _turned(value))
 
 

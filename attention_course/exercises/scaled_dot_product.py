@@ -32,7 +32,7 @@ def _with_scores(make_weights):
 
 
 def _three_mistakes(query, key, value):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     products = query @ key.transpose(1, 2)
     weights = (products / key.size(-1)).softmax(1)
     return weights @ value

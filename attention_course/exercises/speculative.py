@@ -77,7 +77,7 @@ def _kept_inputs(size, generator):
 
 
 def _both_wrong(p, q, drafted):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return (1 / _ratio(p, q, drafted)).clamp(max=1)
 
 

@@ -137,7 +137,7 @@ def induction(letters, sharp):
 
 
 def given_induction(letters, sharp):
-    """Handed out to be mended."""
+    """Handed out to be fixed."""
     return _attend(sharp * letters @ letters.T, letters)
 
 

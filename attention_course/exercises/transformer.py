@@ -153,7 +153,7 @@ def _first_norm_on_the_stream(tokens, attention, feed_forward, norm_1, norm_2):
 
 
 def _two_lines_wrong(tokens, attention, feed_forward, norm_1, norm_2):
-    """The code that is given to be mended."""
+    """The code that is given to be fixed."""
     tokens = norm_1(tokens)
     tokens = tokens + attention(tokens)
     return feed_forward(norm_2(tokens))

@@ -7,7 +7,7 @@ from pathlib import Path
 from form import parse
 
 from attention_course.exercises import chapter_exercises, check
-from attention_course.exercises.judging.checking import NOT_MENDED
+from attention_course.exercises.judging.checking import NOT_FIXED
 
 PARTS = {
     "minutes": r"\d+ min",
@@ -87,7 +87,7 @@ def test_every_exercise_has_all_its_parts(chapter, notebook):
 def test_an_untouched_stub_is_not_attempted_and_one_to_be_mended_holds_the_given_code(chapter, notebook):
     untouched = verdicts(notebook, lambda cell, prose: parse(cell))
     assert {exercise for exercise, verdict in untouched.items() if verdict.status != "not attempted"} == set()
-    handed_out = {exercise for exercise, verdict in untouched.items() if verdict.message == NOT_MENDED}
+    handed_out = {exercise for exercise, verdict in untouched.items() if verdict.message == NOT_FIXED}
     known = chapter_exercises(Path(chapter).stem)
     assert handed_out == {name for name, exercise in known.items() if exercise.given}
 

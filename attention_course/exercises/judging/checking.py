@@ -14,7 +14,7 @@ SEED = 0
 LENGTH = 1_500  # of a message: a screen
 NOT_BEGUN = "Put your code in the place of the ..., in Colab or in Jupyter, and run the cell."
 NOTHING_CAME = "Nothing to compare came back."
-NOT_MENDED = "This still does what the given code does. Find what is wrong in it, and mend it."
+NOT_FIXED = "This still does what the given code does. Find what is wrong in it, and fix it."
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Exercise:
             tell the misconceptions apart: no saturated softmax, no two dimensions of one size. Every
             argument varies with `size`, and a batch of one is among them.
         misconceptions: Wrong answers to recognise.
-        given: Where the question is to mend code that is wrong, that code: whatever behaves like it on every
+        given: Where the question is to fix code that is wrong, that code: whatever behaves like it on every
             input was not attempted yet.
         differentiable: Whether the answer belongs in a model: then its gradients must be the reference's, too.
         kept: The names of arguments, tensors, into which no answer may write. One of the misconceptions does, and
@@ -144,7 +144,7 @@ def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Ca
             return Verdict(exercise.id, "wrong", broken, "gradient")
         return Verdict(exercise.id, "passed", f"Equal to the reference on {len(inputs)} random inputs.")
     if exercise.given and _same(got, run(exercise.given, inputs)):
-        return Verdict(exercise.id, "not attempted", NOT_MENDED)
+        return Verdict(exercise.id, "not attempted", NOT_FIXED)
     for misconception in exercise.misconceptions:
         if _same(got, run(misconception.function, inputs, kept=exercise.kept_places)):
             return Verdict(exercise.id, "wrong", misconception.message, misconception.name)

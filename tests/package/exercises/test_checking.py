@@ -11,7 +11,7 @@ from choosing import weekly
 
 from attention_course import check
 from attention_course.exercises import CHAPTERS, MOVED, chapter_exercises, find_exercise
-from attention_course.exercises.judging.checking import LENGTH, NOT_MENDED, SIZES, Exercise, draw, judge
+from attention_course.exercises.judging.checking import LENGTH, NOT_FIXED, SIZES, Exercise, draw, judge
 from attention_course.exercises.judging.drawing import normal
 from attention_course.exercises.judging.running import WRITTEN, run
 
@@ -58,7 +58,7 @@ def test_what_is_lent_to_an_answer_has_nothing_public():
 def test_given_code_is_not_attempted_by_every_seed(exercise):
     for seed in range(4):
         verdict = judge(exercise, exercise.given, seed)
-        assert (verdict.status, verdict.message) == ("not attempted", NOT_MENDED), seed
+        assert (verdict.status, verdict.message) == ("not attempted", NOT_FIXED), seed
 
 
 @each_exercise
@@ -117,7 +117,7 @@ def test_given_code_is_attempted_once_it_behaves_otherwise(given, answer, status
 def test_given_code_that_overflows_is_not_mended_by_more_digits():
     given = chapter_exercises("flash")["flash.attend"].given
     verdict = check("flash.attend", lambda scores, values, tile: given(scores.double(), values.double(), tile))
-    assert verdict.message == NOT_MENDED
+    assert verdict.message == NOT_FIXED
 
 
 def test_what_pytorch_has_not_implemented_is_an_attempt():
