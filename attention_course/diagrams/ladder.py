@@ -24,7 +24,7 @@ def ladder(lesson: str = LESSONS[-1], bits: float | None = None) -> Diagram:
 
     Args:
         lesson: One of `LESSONS`; the last if left out, which is the whole ladder.
-        bits: Of the reader's own model in this lesson.
+        bits: Of the reader's own model: the first of the lesson's steps.
 
     Raises:
         ValueError: If there is no such lesson.
@@ -49,7 +49,7 @@ class Chart:
     def __init__(self, lesson: str, bits: float | None = None):
         if lesson not in LESSONS:
             raise ValueError(f"lesson must be one of {list(LESSONS)}, got {lesson!r}")
-        self.steps, self.rivals, self.newest = _bars(lesson)
+        self.steps, self.rivals, self.new = _bars(lesson)
         self.bits = bits
         self.written = _written(lesson)
 
@@ -78,9 +78,9 @@ class Chart:
         picture.text(8, top + 36, "3 bits are as hard as a guess among 8 letters, 2 among 4", quiet=True)
         y = top + HEAD
         for label, bits in self.steps:
-            new = label == self.newest
-            note = f"{bits:.2f}, here {self.bits:.2f}" if new and self.bits is not None else f"{bits:.2f}"
-            _draw_bar(picture, y, label, bits, note, "key" if new else "value")
+            here = self.bits is not None and label in self.new[:1]
+            note = f"{bits:.2f}, here {self.bits:.2f}" if here else f"{bits:.2f}"
+            _draw_bar(picture, y, label, bits, note, "key" if label in self.new else "value")
             y += ROW
         picture.text(LEFT - 8, y + ROW / 2, "rivals:", anchor="end", quiet=True)
         for label, bits in self.rivals:
@@ -88,18 +88,18 @@ class Chart:
             _draw_bar(picture, y, label, bits, f"{bits:.2f}", "plain")
         if self.written:
             y += ROW + LINE / 2 + 4
-            picture.text(8, y, f"“{self.newest}” writes (¶ ends a line):", quiet=True)
+            picture.text(8, y, f"“{self.new[-1]}” writes (¶ ends a line):", quiet=True)
             for number, line in enumerate(self._lines, start=1):
                 picture.text(8, y + LINE * number, line.replace(" ", "\N{NO-BREAK SPACE}"))
 
 
-def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]], str | None]:
-    """The steps up to a lesson, and the rivals, each with its bits; and which step is the lesson's last."""
+def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]], list[str]]:
+    """The steps up to a lesson, and the rivals, each with its bits; and which steps are new."""
     record, longer = recorded.load("ladder"), recorded.load("character_model")["models"]["causal"]["bits"]
     of = {name: mean(row["bits"] for row in record["results"] if row["model"] == name) for name in record["best_rates"]}
     read = LESSONS[: LESSONS.index(lesson) + 1]
     steps = [(step.part, of[name]) for name, step in LADDER.items() if step.lesson in read]
-    newest = [step.part for step in LADDER.values() if step.lesson == lesson]
+    new = [step.part for step in LADDER.values() if step.lesson == lesson]
     if lesson == LESSONS[-1]:
         steps.append((LONGER, longer))
     counts = {row["order"]: row["bits"] for row in record["counts"]}
@@ -107,7 +107,7 @@ def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]]
     rivals += [(label, of[name]) for name, (label, since) in GRUS.items() if since in read]
     if lesson == LESSONS[-1]:
         rivals.append((GRU_FOR_LONGER, min(row["bits"] for row in record["longer"])))
-    return steps, rivals, newest[-1] if newest else None
+    return steps, rivals, new
 
 
 def _written(lesson: str) -> str:

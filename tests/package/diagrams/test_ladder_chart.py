@@ -51,6 +51,8 @@ def test_the_readers_own_bits_stand_beside_the_newest_step():
     assert sum("here" in text for text in said) == 1
     assert "on this page: 3.21" in diagrams.ladder("self_attention", 3.21).alt
     assert not any("here" in text for text in texts(diagrams.ladder("self_attention")))
+    one_block = texts(diagrams.ladder("transformer", 2.24))  # the lesson goes on to two, which its reader does not train
+    assert f"{bits_of('one block'):.2f}, here 2.24" in one_block and f"{bits_of('two blocks'):.2f}" in one_block
 
 
 def test_what_is_built_so_far_ends_in_the_same_chart():
