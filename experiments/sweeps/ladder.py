@@ -3,6 +3,7 @@
 from concurrent.futures import ProcessPoolExecutor
 
 import torch
+import torch.nn.functional as F
 from _counting import Counts
 from torch import Tensor, nn
 
@@ -15,7 +16,7 @@ from attention_course.positions import RotaryAttention
 PEAK_LRS = [0.003, 0.01, 0.03, 0.1]
 TUNING_SEEDS = [100, 101]  # the rate is chosen with these, and measured with others
 SEEDS = list(range(10))
-SETTINGS = {"width": WIDTH, "n_heads": 4, "steps": ladder.STEPS, "every": 100, "orders": [1, 2, 3, 4, 5]}
+SETTINGS = {"width": WIDTH, "n_heads": 4, "steps": ladder.STEPS, "every": 100, "orders": [1, 2, 3, 4, 5, 6, 7, 8]}
 # Recurrent networks: one that reads the same windows as the heads do, and two with as many parameters as the blocks.
 RIVALS = {
     "GRU, last letter": {"d_hidden": 64, "window": 16, "batch": 512},
@@ -25,6 +26,7 @@ RIVALS = {
 # A recurrent network of the recorded model's size, trained as long.
 LONGER = {"d_hidden": 240, "window": 128, "batch": 16, "steps": 1400, "seed": 0}
 LONGER_LRS = [0.001, 0.003, 0.01]
+WITHOUT_W_O = ", no W_O"  # a step of the ladder with heads side by side
 # The heads before and behind the mask, on the same windows of sixteen: one question a window, or sixteen.
 ASKED = {"window": 16, "batch": 512, "every": 25}
 
@@ -63,6 +65,20 @@ class Heads(MultiHeadAttention):
 
     def forward(self, last: Tensor, tokens: Tensor) -> Tensor:
         return super().forward(last, tokens)[0]
+
+
+class PlainHeads(nn.Module):
+    """What the last letter finds, side by side: without biases and without an output projection."""
+
+    def __init__(self, n_heads: int):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query_proj, self.key_proj, self.value_proj = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(3))
+
+    def forward(self, last: Tensor, tokens: Tensor) -> Tensor:
+        projected = (self.query_proj(last), self.key_proj(tokens), self.value_proj(tokens))
+        query, key, value = (each.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for each in projected)
+        return F.scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
 
 
 class AllAsk(nn.Module):
@@ -115,8 +131,9 @@ class Recurrent(nn.Module):
 MODELS = {
     "letter": LastAsks,
     "average": lambda n: LastAsks(n, Average(WIDTH, WIDTH)),
-    "one head": lambda n: LastAsks(n, Heads(WIDTH, 1)),
+    "one head": lambda n: LastAsks(n, PlainHeads(1)),
     "four heads": lambda n: LastAsks(n, Heads(WIDTH, SETTINGS["n_heads"])),
+    f"four heads{WITHOUT_W_O}": lambda n: LastAsks(n, PlainHeads(SETTINGS["n_heads"])),
     "mask": AllAsk,
     "positions": lambda n: AllAsk(n, RotaryAttention()),
     "one block": lambda n: Blocks(n, 1),
@@ -130,10 +147,16 @@ MODELS = {
 }
 
 
+# Whose seconds are compared.
+TIMED = ["positions", "one block", "two blocks", "three blocks", "GRU, one block", "GRU, three blocks"]
+TIMED += ["asked last", "asked every"]
+
+
 def read_at_once(name: str) -> dict[str, int]:
     """The window and the batch of a model."""
-    if name in LADDER:
-        return {"window": LADDER[name].window, "batch": LADDER[name].batch}
+    step = name.removesuffix(WITHOUT_W_O)
+    if step in LADDER:
+        return {"window": LADDER[step].window, "batch": LADDER[step].batch}
     of = ASKED if name.startswith("asked ") else RIVALS[name]
     return {"window": of["window"], "batch": of["batch"]}
 
@@ -163,6 +186,17 @@ def train_longer(peak_lr: float) -> dict:
     bits = ladder.train(model, **sizes, peak_lr=peak_lr, every=LONGER["steps"])[-1]["bits"]
     size = sum(parameter.numel() for parameter in model.parameters())
     return {"peak_lr": peak_lr, "bits": round(bits, 4), "parameters": size}
+
+
+def as_long(name: str, times: list[dict], rates: dict[str, float], seed: int) -> dict:
+    """Train blocks for as many steps as fit into the seconds of a recurrent network as large, on one thread."""
+    seconds = {row["model"]: row["seconds"] for row in times}
+    steps = round(SETTINGS["steps"] * seconds[f"GRU, {name}"] / seconds[name])
+    torch.manual_seed(seed)
+    model = MODELS[name](len(tasks.python_help().vocabulary))
+    read = read_at_once(name)
+    history = ladder.train(model, **read, peak_lr=rates[name], seed=seed, steps=steps, every=steps)
+    return {"model": name, "steps": steps, "seed": seed, "bits": round(history[-1]["bits"], 4)}
 
 
 def count(order: int) -> dict:
@@ -199,6 +233,7 @@ def run() -> dict:
         results = list(pool.map(measure, [(name, rates[name], seed) for name in MODELS for seed in SEEDS]))
         longer = list(pool.map(train_longer, LONGER_LRS))
         written = dict(pool.map(write_after, [(name, rates[name]) for name in LADDER]))
+    times = [time_alone(name, rates[name]) for name in TIMED]
     return {
         "settings": SETTINGS
         | {"rivals": RIVALS, "asked": ASKED, "longer": LONGER, "peak_lrs": PEAK_LRS, "seeds": SEEDS},
@@ -208,7 +243,8 @@ def run() -> dict:
         "results": results,
         "longer": longer,
         "written": written,
-        "times": [time_alone(name, rates[name]) for name in MODELS],
+        "times": times,
+        "as_long": [as_long(name, times, rates, seed) for name in ("one block", "three blocks") for seed in SEEDS[:5]],
     }
 
 

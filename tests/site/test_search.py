@@ -10,14 +10,14 @@ from visits import SITE, WIDTHS, run_axe
 
 # The first result, or one of the first where the number says so.
 ANSWERS = [
-    ("how does RoPE work in code", "chapters/positions.html#rope-turn-queries-and-keys", 1),
+    ("how does RoPE work in code", "chapters/positions.html#rope-turn-queries-and-keys", 2),
     ("what does GQA save", "chapters/smaller_caches.html#what-does-gqa-save", 1),
     ("why is my causal mask wrong with a KV cache", "chapters/mask_numbers.html#which-corner", 1),
     ("which efficient attention for 32k tokens on CPU", "chapters/efficient.html#which-one-then", 1),
     ("why divide by sqrt(d)", "chapters/scale.html", 1),
     ("temperature", "glossary.html#term-temperature", 1),
     ("fully masked row NaN", "chapters/mask_numbers.html#a-query-with-nothing-to-see", 2),
-    ("rotate_half", "chapters/positions.html#rope-turn-queries-and-keys", 1),
+    ("rotate_half", "chapters/recipes.html#rotate-half-weights-into-interleaved-rope", 1),
     ("is_causal", "chapters/mask_numbers.html#which-corner", 1),
     ("beam search", "glossary.html#term-beam-search", 1),
     ("is attention permutation invariant", "glossary.html#term-permutation-equivariant", 1),

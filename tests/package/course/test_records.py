@@ -82,7 +82,8 @@ def rows_of_ladder(s, record):
         "tried": every(model=s.MODELS, peak_lr=s.PEAK_LRS, seed=s.TUNING_SEEDS),
         "results": [row | {"peak_lr": rates[row["model"]]} for row in every(model=s.MODELS, seed=s.SEEDS)],
         "longer": every(peak_lr=s.LONGER_LRS),
-        "times": every(model=s.MODELS),
+        "times": every(model=s.TIMED),
+        "as_long": every(model=["one block", "three blocks"], seed=s.SEEDS[:5]),
         "best_rates": [{"name": name} for name in s.MODELS],
     }
 

@@ -51,8 +51,15 @@ def test_the_readers_own_bits_stand_beside_the_newest_step():
     assert sum("here" in text for text in said) == 1
     assert "on this page: 3.21" in diagrams.ladder("self_attention", 3.21).alt
     assert not any("here" in text for text in texts(diagrams.ladder("self_attention")))
-    one_block = texts(diagrams.ladder("transformer", 2.24))  # the lesson goes on to two, which its reader does not train
+    one_block = texts(diagrams.ladder("transformer", 2.24))  # the lesson goes on to two, but trains one
     assert f"{bits_of('one block'):.2f}, here 2.24" in one_block and f"{bits_of('two blocks'):.2f}" in one_block
+
+
+def test_the_last_lesson_has_a_bar_for_the_readers_own_model():
+    without, with_own = bars(diagrams.ladder()), bars(diagrams.ladder("language_model", 2.3))
+    (label,) = with_own.keys() - without.keys()
+    assert with_own[label] / with_own["the letter before"] == pytest.approx(2.3 / bits_of("letter"), rel=1e-3)
+    assert not any("here" in text for text in texts(diagrams.ladder("language_model", 2.3)))
 
 
 def test_what_is_built_so_far_ends_in_the_same_chart():
