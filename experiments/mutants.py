@@ -53,6 +53,7 @@ TESTS = {
     "fused.py": ["test_fused.py", "test_attention.py"],
     "grouped.py": ["test_grouped.py"],
     "interpreting/interpret.py": ["interpreting/test_interpret.py"],
+    "interpreting/relevance.py": ["interpreting/test_relevance.py"],
     "language_model.py": ["test_language_model.py"],
     "masks.py": ["test_masks.py"],
     "mechanism.py": ["test_mechanism.py", "test_kv_cache.py", "test_attention.py"],

@@ -41,14 +41,13 @@ CAPTION = Exercise(
         Misconception(
             "queries from the patches",
             lambda patches, words, W_q, W_k, W_v: _attend(patches @ W_q, words @ W_k, words @ W_v),
-            "You let the picture ask and the words answer: one row for each patch came out. Who needs something, and "
-            "who has it?",
+            "You made queries of the picture: one row for each patch came out. Which of the two is being written?",
         ),
         Misconception(
             "values from the words",
             lambda patches, words, W_q, W_k, W_v: _attend(words @ W_q, patches @ W_k, words @ W_v),
-            "There is one weight for each patch, so there must be one value for each patch: a key and its value come "
-            "from the same token.",
+            "There is one weight for each patch, so there must be one value for each patch. There are as many of yours "
+            "as words.",
         ),
         Misconception(
             "attends to the words",

@@ -17,12 +17,15 @@ SETTINGS = {
     "steps": 300,
     "peak_lr": 0.01,
     "test_examples": 200,
+    "scored_examples": 100,  # of which the methods are asked
     "test_seed": 1000,
+    "untrained_seed": 500,  # and the model's own: of the untrained model whose scores are compared
 }
-# Number of blocks, and what each unit of the question's weight on a coin costs in training.
-MODELS = {"one block": (1, 0.0), "two blocks": (2, 0.0), "fined": (2, 1.0)}
+# Number of blocks, and the penalty: what each unit of the question's weight on a coin costs in training.
+MODELS = {"one block": (1, 0.0), "two blocks": (2, 0.0), "penalised": (2, 1.0)}
 SEEDS = list(range(10))
 EXAMPLE = ("two blocks", 3)  # the model whose scores of single drawers are recorded
+SCORE_STEPS, UNTRAINED_STEPS = 200, 50  # of integrated gradients, in a trained model and in an untrained one
 STEPS = [32, 1000]  # of integrated gradients, whose sums are compared with what they should add up to
 
 
@@ -56,9 +59,10 @@ def run() -> dict:
     for name in MODELS:
         for seed in SEEDS:
             model = train(name, seed)
-            models.append({"model": name, "seed": seed} | describe(model) | baseline_and_gaps(model))
+            models.append({"model": name, "seed": seed} | describe(model))
+            models[-1] |= baseline_and_gaps(model) if name == "two blocks" else {}
             results += (scores := _score(name, seed, model))
-            print(models[-1], {score["method"]: score["found"] for score in scores}, flush=True)
+            print(models[-1], {score["method"]: score["found_different"] for score in scores}, flush=True)
             if (name, seed) == EXAMPLE:
                 examples = _examples(model)
     settings = SETTINGS | {"models": MODELS, "seeds": SEEDS}
@@ -66,7 +70,7 @@ def run() -> dict:
 
 
 def train(name: str, seed: int) -> Judge:
-    n_blocks, fine = MODELS[name]
+    n_blocks, penalty = MODELS[name]
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     model = Judge(n_blocks, SETTINGS["d_model"], SETTINGS["n_heads"])
@@ -75,7 +79,7 @@ def train(name: str, seed: int) -> Judge:
         answer, maps = model(drawers.tokens)
         right = F.binary_cross_entropy_with_logits(answer, drawers.same.float())
         looks = [(weights[:, :, -1] * drawers.gold[:, None]).sum(-1).mean() for weights in maps]
-        return right + fine * sum(looks)
+        return right + penalty * sum(looks)
 
     training.train(
         model,
@@ -87,12 +91,27 @@ def train(name: str, seed: int) -> Judge:
     return model
 
 
-def average_thing(model: Judge, tokens: Tensor) -> Tensor:
-    """A baseline: the average thing at every place, and the question as it is."""
+def everywhere(model: Judge, tokens: Tensor, word: Tensor) -> Tensor:
+    """The same embedding at every place, and the question as it is."""
     x = model.embedding(tokens).detach()
-    things = model.embedding.weight[len(FACES) : len(FACES) + len(THINGS)].detach()
-    x[:, :-1] = things.mean(0)
+    x[:, :-1] = word
     return x
+
+
+def average_thing(model: Judge, tokens: Tensor) -> Tensor:
+    """A baseline: the average thing at every place."""
+    return everywhere(model, tokens, _things(model).mean(0))
+
+
+def substitutes(model: Judge, tokens: Tensor) -> dict[str, Tensor]:
+    """What may be put in the place of a word."""
+    of = {"zeros": torch.zeros(SETTINGS["d_model"]), "average thing": _things(model).mean(0)}
+    of["average coin"] = model.embedding.weight[: len(FACES)].detach().mean(0)
+    return {name: everywhere(model, tokens, word) for name, word in of.items()}
+
+
+def _things(model: Judge) -> Tensor:
+    return model.embedding.weight[len(FACES) : len(FACES) + len(THINGS)].detach()
 
 
 @torch.no_grad()
@@ -104,7 +123,8 @@ def describe(model: Judge) -> dict:
         other face, and how many things turn one; the share of drawers it calls the same when both coins are hidden; its
         accuracy when coins are hidden from its question in all blocks, and when they are hidden from all other tokens
         in the first; for each block, the share of each face that the question's weights find in drawers with
-        different coins; and how much of a coin's gradient points along its embedding (the cosine's size).
+        different coins; how much of a coin's gradient points along its embedding (the cosine's size); and in 100
+        drawers the share of things whose erasure turns the answer, by what is put in their place.
     """
     drawers = _test_drawers()
     tokens, gold, different = drawers.tokens, drawers.gold, ~drawers.same
@@ -137,28 +157,50 @@ def describe(model: Judge) -> dict:
             [_share(block[tokens[different, :-1] == face]) for face in range(len(FACES))] for block in chosen
         ],
         "gradient_along_coin": F.cosine_similarity(gradients, x, dim=-1)[gold].abs().mean().item(),
+        "things_erased_turn": things_erased(model, few),
     }
 
 
+@torch.no_grad()
+def things_erased(model: Judge, drawers: tasks.Drawers) -> dict[str, float]:
+    """The share of things whose erasure turns the answer, for each way to erase."""
+    tokens = drawers.tokens
+    x, said = model.embedding(tokens), model(tokens)[0] > 0
+    ways = {"mask": None} | substitutes(model, tokens)
+    turned = {way: [] for way in ways}
+    for place in range(N_TOKENS - 1):
+        for way, instead in ways.items():
+            there, changed = torch.ones_like(tokens, dtype=torch.bool), x.clone()
+            if instead is None:
+                there[:, place] = False
+            else:
+                changed[:, place] = instead[:, place]
+            turns = (model.read(changed, there)[0] > 0) != said
+            turned[way].append(turns[~drawers.gold[:, place]])
+    return {way: _share(torch.cat(turns)) for way, turns in turned.items()}
+
+
 def baseline_and_gaps(model: Judge) -> dict:
-    """What a model answers to the baseline (the same in every drawer), and how far integrated gradients of the first 50
-    test drawers are from adding up: the mean size of what their sum misses, in shares of the mean size of what it
+    """What a model answers to two baselines (the same in every drawer), and how far integrated gradients of the first
+    20 test drawers are from adding up: the mean size of what their sum misses, in shares of the mean size of what it
     should be, for each number of steps."""
 
     def answer(x: Tensor) -> Tensor:
         return model.read(x)[0]
 
-    drawers = _test_drawers()[:50]
-    x, baseline = model.embedding(drawers.tokens).detach(), average_thing(model, drawers.tokens)
-    with torch.no_grad():
-        at_baseline = answer(baseline)
-        difference = answer(x) - at_baseline
-    sums = {steps: interpret.integrated_gradients(answer, x, baseline, steps).sum(1) for steps in STEPS}
-    gaps = {
-        f"gap_{steps}": round(((total - difference).abs().mean() / difference.abs().mean()).item(), 5)
-        for steps, total in sums.items()
-    }
-    return {"baseline": round(at_baseline.mean().item(), 2)} | gaps
+    drawers = _test_drawers()[:20]
+    x, instead = model.embedding(drawers.tokens).detach(), substitutes(model, drawers.tokens)
+    found = {}
+    for name, baseline in {"baseline": instead["average thing"], "zeros": instead["zeros"]}.items():
+        with torch.no_grad():
+            at_baseline = answer(baseline)
+            difference = answer(x) - at_baseline
+        found[name] = round(at_baseline.mean().item(), 2)
+        for steps in STEPS:
+            missed = interpret.integrated_gradients(answer, x, baseline, steps).sum(1) - difference
+            gap = "gap" if name == "baseline" else "zeros_gap"
+            found[f"{gap}_{steps}"] = round((missed.abs().mean() / difference.abs().mean()).item(), 5)
+    return found
 
 
 def masked(model: Judge, tokens: Tensor, masks: list[Tensor]) -> Tensor:
@@ -178,15 +220,45 @@ def _share(yes: Tensor) -> float:
 
 
 def _score(name: str, seed: int, model: Judge) -> list[dict]:
-    drawers = _test_drawers()
-    scores = comparison.every_method(model, drawers.tokens, average_thing(model, drawers.tokens))
+    """What each method finds, how far its two highest words are comprehensive and sufficient, and how much its order
+    is that of a model that was not trained. The coins themselves and random scores are measured beside the methods."""
+    drawers = _test_drawers()[: SETTINGS["scored_examples"]]
+    scores = comparison.every_method(model, drawers.tokens, average_thing(model, drawers.tokens), SCORE_STEPS)
+    torch.manual_seed(SETTINGS["untrained_seed"] + seed)
+    untrained = Judge(len(model.encoder.blocks), SETTINGS["d_model"], SETTINGS["n_heads"])
+    few = drawers[:50].tokens
+    controls = comparison.every_method(untrained, few, average_thing(untrained, few), UNTRAINED_STEPS)
+    scores |= {"the two coins": drawers.gold.float(), "chance": torch.rand(drawers.gold.shape)}
     results = []
     for method, score in scores.items():
         found = comparison.share_found(score[:, :-1], drawers.gold[:, :-1])  # the question is no candidate
-        shares = {"found": found, "found_same": found[drawers.same], "found_different": found[~drawers.same]}
-        shares = {what: round(share.mean().item(), 4) for what, share in shares.items()}
+        numbers = {"found": found} | two_words(model, drawers, score)
+        if method in controls:
+            numbers["order"] = comparison.same_order(score[:50, :-1], controls[method][:, :-1])
+        shares = {}
+        for what, share in numbers.items():
+            same, different = share[drawers.same[: len(share)]], share[~drawers.same[: len(share)]]
+            parts = {what: share} if what == "order" else {f"{what}_same": same, f"{what}_different": different}
+            shares |= {part: round(values.mean().item(), 4) for part, values in parts.items()}
         results.append({"model": name, "seed": seed, "method": method} | shares)
     return results
+
+
+@torch.no_grad()
+def two_words(model: Judge, drawers: tasks.Drawers, scores: Tensor) -> dict[str, Tensor]:
+    """By how much the probability of a model's answer falls without the two words of the highest scores
+    (`comprehensiveness`), and with them and the question alone (`sufficiency`): `(batch,)` each."""
+    top = torch.zeros_like(drawers.gold)
+    top[:, :-1] = _highest(scores[:, :-1], 2)
+    only = top.clone()
+    only[:, -1] = True
+    whole = model(drawers.tokens)[0]
+    sign = whole.sign()
+
+    def fall(mask: Tensor) -> Tensor:
+        return whole.abs().sigmoid() - (sign * model(drawers.tokens, mask)[0]).sigmoid()
+
+    return {"comprehensiveness": fall(~top), "sufficiency": fall(only)}
 
 
 def _examples(model: Judge) -> dict[str, dict]:
@@ -199,7 +271,7 @@ def _examples(model: Judge) -> dict[str, dict]:
 
 
 def _example(model: Judge, drawer: tasks.Drawers) -> dict:
-    scores = comparison.every_method(model, drawer.tokens, average_thing(model, drawer.tokens))
+    scores = comparison.every_method(model, drawer.tokens, average_thing(model, drawer.tokens), SCORE_STEPS)
     return {
         "words": drawer.words(0),
         "gold": drawer.gold[0].tolist(),

@@ -9,7 +9,6 @@ from sweeps import load, printed
 from attention_course import scaled_dot_product_attention, tasks
 from attention_course.course import training
 from attention_course.course.environment import Environment
-from attention_course.efficient.linear import LinearAttention
 from attention_course.positions import RotaryAttention, SinusoidalPositions
 from attention_course.tasks.coins import VOCABULARY
 from attention_course.transformer import Encoder
@@ -35,13 +34,6 @@ def decay(s):
         return decayed(query, key, value, factors(50, decays))
 
     yield lambda: on_the_page, partial(s.Decay, s.SETTINGS["decays"]), torch.randn(3, 2, 4, 50, 16)
-
-
-def efficient_recall(s):
-    (reader,) = printed("recall.ipynb", "Reader", sizes=s.COMMON)
-    people = tasks.related_letters(3, 8, 16, s.COMMON["n_letters"], 1, torch.Generator().manual_seed(0))
-    sizes = 8, s.COMMON["d_model"], s.COMMON["n_letters"]
-    yield lambda: reader(8, LinearAttention()), lambda: s.Reader(*sizes, LinearAttention()), [people]
 
 
 def efficient_text(s):
@@ -136,7 +128,6 @@ def transformer_depth(s):
 SCRIPTS = {
     "circuits": circuits,
     "decay": decay,
-    "efficient_recall": efficient_recall,
     "efficient_text": efficient_text,
     "head_counts": head_counts,
     "leave_out": leave_out,
@@ -180,6 +171,6 @@ def test_the_lesson_trains_the_judges_as_those_that_were_recorded(monkeypatch):
     train, _ = printed("interpretability.ipynb", "train", "Judge", **known)
     monkeypatch.setattr(script, "training", few_steps)
     drawers = tasks.two_coins(4, CPU.generator(9))
-    for name, arguments in {"one block": (1,), "two blocks": (2,), "fined": (2, 1.0)}.items():
+    for name, arguments in {"one block": (1,), "two blocks": (2,), "penalised": (2, 1.0)}.items():
         here, there = train(*arguments), script.train(name, 0)
         torch.testing.assert_close(here(drawers.tokens)[0], there(drawers.tokens)[0], atol=1e-3, rtol=1e-3)

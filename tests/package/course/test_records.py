@@ -116,6 +116,26 @@ def rows_of_states(s, record):
     return s.SETTINGS, rows
 
 
+def rows_of_tables(s, record):
+    settings = s.SIZES | s.TRAINING | {"n_sensors": s.N_SENSORS, "rows": s.ROWS, "ways": s.WAYS}
+    each = every(rows=s.ROWS, model=s.WAYS)
+    best = [(job, s.best_way(record["tried"], job["model"], job["rows"])) for job in each]
+    return settings | {"test": [s.TEST_ROWS, s.TEST_SEED]}, {
+        "tried": [job | {"seed": s.TUNING_SEED} | way for job in each for way in s.WAYS[job["model"]]],
+        "results": [job | {"seed": seed} | way for job, way in best for seed in s.SEEDS],
+    }
+
+
+def rows_of_vision(s, record):
+    settings = s.DIGITS | {"models": s.MODELS, "peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}
+    rates = {name: s.best_rate(record["tried"], name) for name in s.MODELS}
+    return settings | {"erased": s.ERASED, "draws": s.DRAWS}, {
+        "tried": every(model=s.MODELS, peak_lr=s.PEAK_LRS, seed=s.TUNING_SEEDS),
+        "best_rates": [{"name": name, "value": rate} for name, rate in rates.items()],
+        "results": [row | {"peak_lr": rates[row["model"]]} for row in every(model=s.MODELS, seed=s.SEEDS)],
+    }
+
+
 def uptraining(s, record):
     def of_seed(seed, chosen):
         trained = every(seed=[seed], way=[f"{s.SETTINGS[name]} pairs" for name in ("n_heads", "n_pairs")])
@@ -197,7 +217,11 @@ EXPECTED = {
         s.SETTINGS | {"models": {name: list(model) for name, model in s.MODELS.items()}, "seeds": s.SEEDS},
         {
             "models": every(model=s.MODELS, seed=s.SEEDS),
-            "results": every(model=s.MODELS, seed=s.SEEDS, method=record["examples"]["same"]["scores"]),
+            "results": every(
+                model=s.MODELS,
+                seed=s.SEEDS,
+                method=[*record["examples"]["same"]["scores"], "the two coins", "chance"],
+            ),
         },
     ),
     "ladder": rows_of_ladder,
@@ -259,10 +283,7 @@ EXPECTED = {
         s.SETTINGS,
         {"models": [{"name": name} | s.SETTINGS for name in ("causal", "unmasked")]},
     ),
-    "tables": lambda s, _: (
-        s.SIZES | s.TRAINING | {"n_sensors": s.N_SENSORS, "rows": s.ROWS, "test": [s.TEST_ROWS, s.TEST_SEED]},
-        every(rows=s.ROWS, seed=s.SEEDS, model=["attention", "no attention", "boosted trees", "logistic regression"]),
-    ),
+    "tables": rows_of_tables,
     "transformer_depth": lambda s, _: (
         s.SETTINGS | {"warm_ups": s.WARM_UPS, "rates": s.RATES, "seeds": s.SEEDS, "xavier_rates": s.XAVIER_RATES},
         {
@@ -278,10 +299,7 @@ EXPECTED = {
     "translator": lambda s, _: (s.SETTINGS, {"models": every(name=map(str, s.SETTINGS["recorded_at"]))}),
     "translator_seeds": lambda s, _: (s.SETTINGS, every(seed=s.SETTINGS["seeds"])),
     "uptraining": uptraining,
-    "vision": lambda s, _: (
-        s.DIGITS | {"short": s.SHORT, "long": s.LONG, "erased": s.ERASED, "draws": s.DRAWS},
-        every(model=[*s.VARIANTS, "convolutions", "convolutions, shuffled", *s.LONG_VARIANTS], seed=s.SEEDS),
-    ),
+    "vision": rows_of_vision,
 }
 
 
@@ -310,9 +328,11 @@ def as_asked(found, wanted):
 BELOW_ZERO = {"agreement", "log_p", "means", "score", "series"}  # may be
 SHARES = {"accuracy", "accuracy_near", "alarms", "alarms_blank", "alarms_removed", "alarms_swapped", "alignment_error"}
 SHARES |= {"all_right", "blanked", "chance", "changed", "day_first", "exact", "exact_withheld", "forgotten"}
-SHARES |= {"found_different", "found_same", "hits", "mixed", "moved", "no_name", "on registers", "one_reading"}
+SHARES |= {"found_different", "found_same", "hits", "mixed", "moved", "no_name", "on them", "one_reading"}
 SHARES |= {"others_blind", "question_blind", "recalled", "relations", "removed", "right", "right when padded", "share"}
-SHARES |= {"sequences", "symbols", "tried", "two_readings", "unchanged", "validation", "weight"}
+FALLS = ("comprehensiveness_different", "comprehensiveness_same", "sufficiency_different", "sufficiency_same")
+BELOW_ZERO |= {"order", *FALLS}
+SHARES |= {"order", *FALLS, "sequences", "symbols", "tried", "two_readings", "unchanged", "validation", "weight"}
 
 
 def out_of_range(value, name=""):

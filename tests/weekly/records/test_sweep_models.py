@@ -133,8 +133,7 @@ def test_tokens_that_read_nobody_do_not_hear_of_each_other(monkeypatch):
     monkeypatch.setattr(s, "SETTINGS", s.SETTINGS | {"steps": 4})
     alone = s.train(1, "attention", False, seed=0).eval()
     s = load("tables")
-    monkeypatch.setattr(s, "TRAINING", s.TRAINING | {"steps": 4})
-    without = s._train(*s.sensors(20, 0), 0, with_attention=False).eval()
+    without = s._train("no attention", *s.sensors(20, 0), 0, peak_lr=0.01, steps=4).eval()
     for encoder, tokens in ((alone.encoder, torch.randn(3, 16, 32)), (without.encoder, torch.randn(3, 5, 16))):
         changed = tokens.clone()
         changed[:, 4] += 1

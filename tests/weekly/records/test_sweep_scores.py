@@ -69,13 +69,23 @@ def test_erasing_as_pixels_leaves_the_other_patches_alone():
 
     keep = torch.ones(len(test), 16, dtype=torch.bool)
     keep[:, 5] = False
-    load("vision")._without_pixels(model, test, keep, 0)
-    load("vision")._without_tokens(model, test, keep, 3)
+    load("vision")._without_pixels(model, test, keep)
+    load("vision")._without_tokens(model, test, keep)
     (painted, _), (whole, mask) = seen
-    assert torch.equal(whole, test.images) and mask.sum(1).eq(18).all() and not mask[:, 8].any()
+    assert torch.equal(whole, test.images) and torch.equal(mask, keep)
     assert not painted[:, 2:4, 2:4].any()
     painted[:, 2:4, 2:4] = test.images[:, 2:4, 2:4]
     assert torch.equal(painted, test.images)
+
+
+def test_a_shuffle_is_the_same_for_all_pictures_and_loses_no_pixel():
+    s, numbered = load("vision"), torch.arange(64.0).view(1, 8, 8).repeat(2, 1, 1)
+    for what in ("patches", "pixels"):
+        first, second = s.shuffle(numbered, what, 3)
+        assert torch.equal(first, second) and not torch.equal(first, numbered[0])
+        assert torch.equal(first.flatten().sort().values, numbered[0].flatten())
+    whole = {tuple(patch.tolist()) for patch in s.cut(numbered[:1])[0]}
+    assert {tuple(patch.tolist()) for patch in s.cut(s.shuffle(numbered, "patches", 3)[:1])[0]} == whole
 
 
 def test_a_mask_for_each_block_is_the_models_own_where_all_are_equal_and_only_the_blocks_where_they_differ():

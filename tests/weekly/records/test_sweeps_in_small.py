@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from functools import partial
 
 import pytest
 import torch
@@ -13,7 +12,6 @@ from test_records import EXPECTED, HOLDS, as_asked, asked, out_of_range, rows_of
 from attention_course import tasks
 from attention_course.course import recorded
 from attention_course.course.checkpoints import load_character_model
-from attention_course.interpreting import interpret
 
 
 class InTurn:
@@ -55,7 +53,8 @@ SMALL = {
     "interpretability": {
         "STEPS": [2, 3],
         "EXAMPLE": ("two blocks", 0),
-        "comparison.integrated_gradients": partial(interpret.integrated_gradients, steps=4),
+        "SCORE_STEPS": 3,
+        "UNTRAINED_STEPS": 2,
     },
     "ladder": {
         "SETTINGS": {"orders": [1]},
@@ -105,7 +104,11 @@ SMALL = {
         "ProcessPoolExecutor": InTurn,
     },
     "switched_off": {"SETTINGS": {"length": 8}},
-    "tables": {"ROWS": [40], "TEST_ROWS": 50},
+    "tables": {
+        "ROWS": [40],
+        "TEST_ROWS": 50,
+        "WAYS": dict.fromkeys(("attention", "no attention", "MLP"), [{"peak_lr": 0.01, "steps": 2}]),
+    },
     "transformer_depth": {"SETTINGS": {"n_layers": 2, "last_steps": 2}, "XAVIER_RATES": [0.001]},
     "translation": {"SETTINGS": {"d_hidden": 8}},
     "translator": {"SETTINGS": TRANSLATOR | {"steps": 4, "recorded_at": [2, 4]}},
@@ -115,7 +118,7 @@ SMALL = {
         | {"searched_whole": 2, "seeds": [0]},
     },
     "uptraining": {"SETTINGS": {"d_model": 16, "n_tokens": 32}},
-    "vision": {"SHORT": {"sizes": [8, 2, 1]}, "LONG": {"sizes": [8, 2, 1]}},
+    "vision": {"DIGITS": {"sizes": [8, 2, 1]}, "TUNING_SEEDS": [1]},
 }
 
 # What holds of what has learned nothing yet: where a name's numbers lie, and what else.

@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.states import step, written
+from attention_course.exercises.states import from_others, step, written
 
 
 def with_the_state(keys, values, strength):
@@ -28,6 +28,11 @@ def in_place(state, key, value, strength, keep):
 
 
 WRONG = {
+    "states.from_others": {
+        "mean of the others": lambda keys, values: from_others(keys, values) / (len(keys) - 1),
+        "softmax": lambda keys, values: (keys @ keys.T).softmax(-1) @ values - values,
+        "later pairs only": lambda keys, values: (keys @ keys.T).triu(1) @ values,
+    },
     "states.step": {
         "keeps the complement": lambda state, key, value, strength, keep: step(state, key, value, strength, 1 - keep),
         "erases the row": lambda state, key, value, strength, keep: (
@@ -43,6 +48,9 @@ WRONG = {
 }
 
 RIGHT = {
+    "states.from_others": {
+        "with the matrix": lambda keys, values: (keys @ keys.T * (1 - torch.eye(len(keys)))) @ values,
+    },
     "states.step": {"by matrices": by_matrices, "in place": in_place},
     "states.written": {
         "with the state": with_the_state,
