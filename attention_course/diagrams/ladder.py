@@ -13,6 +13,7 @@ GRUS = {
     "GRU, one block": ("GRU, size of 1 block", "transformer"),
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
+ORDERED = LESSONS.index("positions")  # before it no step knows the order of letters; most rivals do
 YOURS = "yours, briefly trained"
 LONGER, GRU_FOR_LONGER = "front page's, for longer", "GRU, as large, as long"
 ROW, BAR, LEFT, UNITS = 25, 19, 196, 36  # heights, where bars begin, and how long a bit is
@@ -51,6 +52,9 @@ class Chart:
         if lesson not in LESSONS:
             raise ValueError(f"lesson must be one of {list(LESSONS)}, got {lesson!r}")
         self.steps, self.rivals, self.new = _bars(lesson)
+        self.ahead = []  # rivals that are told in a line
+        if LESSONS.index(lesson) < ORDERED:
+            self.rivals, self.ahead = self.rivals[:1], self.rivals[1:]
         self.bits, self.written = bits, _written(lesson)
         self.trained, self.newest = (self.new[0], self.new[-1]) if self.new else (None, None)
         if bits is not None and lesson == LESSONS[-1]:  # its reader trains two blocks, for less than the record
@@ -61,7 +65,9 @@ class Chart:
     @property
     def alt(self) -> str:
         """What the bars show, in words."""
-        told, beside = (", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals))
+        told, beside = (
+            ", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals + self.ahead)
+        )
         here = "" if self.bits is None else f" The model that was trained on this page: {self.bits:.2f}."
         means = "means of ten trainings, but one training each where it was longer"
         writes = f" What it writes: {self.written}" if self.written else ""
@@ -71,7 +77,8 @@ class Chart:
     def height(self) -> float:
         """In units."""
         written = LINE * (1 + len(self._lines)) + 6 if self.written else 0
-        return HEAD + ROW * (len(self.steps) + 1 + len(self.rivals)) + written
+        lines = len(self.steps) + 1 + len(self.rivals) + 2 * bool(self.ahead)
+        return HEAD + ROW * lines + written
 
     @property
     def _lines(self) -> list[str]:
@@ -91,6 +98,11 @@ class Chart:
         for label, bits in self.rivals:
             y += ROW
             _draw_bar(picture, y, label, bits, f"{bits:.2f}", "plain")
+        if self.ahead:
+            picture.text(8, y + ROW * 1.5, "Those that know the order of letters are far ahead:", quiet=True)
+            best = (self.ahead[0], self.ahead[-1])
+            picture.text(8, y + ROW * 2.3, "; ".join(f"{label} {bits:.2f}" for label, bits in best), quiet=True)
+            y += ROW * 2
         if self.written:
             y += ROW + LINE / 2 + 4
             picture.text(8, y, f"“{self.newest}” writes (¶ ends a line):", quiet=True)

@@ -42,7 +42,22 @@ def test_a_lesson_shows_the_steps_up_to_its_own_and_no_rival_that_its_reader_has
         assert {step.part for step in LADDER.values()} & shown == {
             step.part for step in LADDER.values() if LESSONS.index(step.lesson) <= place
         }
-        assert sum("GRU" in label for label in shown) == (place >= 1) + (place >= LESSONS.index("transformer"))
+        gru = sum("GRU" in label for label in shown)
+        assert gru == (place >= LESSONS.index("positions")) + (place >= LESSONS.index("transformer"))
+
+
+def test_rivals_that_know_the_order_are_a_line_until_the_model_knows_it():
+    counts = {row["order"]: row["bits"] for row in recorded.load("ladder")["counts"]}
+    for lesson in LESSONS[: LESSONS.index("positions")]:
+        chart = diagrams.ladder(lesson)
+        assert {label for label in bars(chart) if "counting" in label} == {"counting 1 letter"}
+        (line,) = [text for text in texts(chart) if text.startswith("counting 2 letters")]
+        last = f"GRU, 16 letters {bits_of('GRU, last letter'):.2f}"
+        if lesson == "primer":
+            last = f"counting 4 letters {counts[4]:.2f}"
+        assert line == f"counting 2 letters {counts[2]:.2f}; {last}"
+        assert f"counting 3 letters {counts[3]:.2f}" in chart.alt
+    assert not any("ahead" in text for text in texts(diagrams.ladder("positions")))
 
 
 def test_the_readers_own_bits_stand_beside_the_newest_step():
