@@ -76,8 +76,11 @@ class Run:
 
 def copied(model: nn.Module) -> nn.Module:
     """A copy of a model, without the graph of what it keeps of its last pass: `deepcopy` alone refuses that."""
-    memo, parts = {}, [vars(module) for module in model.modules()]
+    memo, parts, met = {}, [vars(module) for module in model.modules()], set()
     for part in parts:  # grows while it is walked
+        if id(part) in met:  # a list may contain itself
+            continue
+        met.add(id(part))
         for kept in part.values() if isinstance(part, dict) else part:
             if isinstance(kept, Tensor) and not kept.is_leaf:
                 memo[id(kept)] = kept.detach().clone()

@@ -97,6 +97,13 @@ def _laid(subject: Subject, form: Form, sizes: Sizes) -> str | None:
     return KEYS if len(rows) >= n_queries - 1 else None
 
 
+def _first_is_left_nothing(table: torch.Tensor) -> bool:
+    """Whether all rows are causal but the first, all of whose scores were replaced by the same finite number."""
+    rest = table[1:]
+    earlier = torch.ones_like(rest).tril()
+    return len(rest) > 1 and bool(table[0].all() and rest[earlier].all() and not rest.triu(2).any())
+
+
 def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     """Where it is causal, or nearly, do later tokens have a say?"""
     subject = known.subject
@@ -123,6 +130,9 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     leaks = table & later
     if not leaks.any():
         return None
+    if _first_is_left_nothing(table):
+        sentence = f"{when}the first token sees all others, as where a causal mask hides each token from itself, too"
+        return Finding("future", sentence)
     if not causal and (torch.equal(table, table.T) or not is_band(table)):
         return None
     query, key = leaks.nonzero()[0].tolist()

@@ -115,6 +115,21 @@ def test_a_right_attention_raises_no_alarm(name, make, told):
     assert report.wrong == [] and report.unasked == {}, str(report)
 
 
+class HidesItself(FusedHeads):
+    """Its causal mask hides the diagonal, too; with a finite fill the first token then sees all."""
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        seen = torch.ones(x.size(1), x.size(1)).tril(-1) == 1
+        return self.join((q @ k.mT / self.d_head**0.5).masked_fill(~seen, -1e9).softmax(-1) @ v)
+
+
+def test_a_first_token_that_may_see_nothing_sees_all():
+    report = diagnose(HidesItself())
+    (found,) = (finding for finding in report.wrong if finding.name == "future")
+    assert "the first token sees all others" in found.sentence
+
+
 class ForgetsThePast(nn.Module):
     """One head, which takes any leading dimensions; its causal mask stands in the wrong corner."""
 
