@@ -161,10 +161,6 @@ EXPECTED = {
         s.COMMON,
         {"results": varied(s.VARIED, s.COMMON, s.MODELS, s.SEEDS), "shown": s.SHOWN, "pruning": s.PRUNED},
     ),
-    "configurations": lambda s, _: (
-        s.SETTINGS | {"seeds": s.SEEDS, "base": s.BASE},
-        [choice | {"rates": s.rates_of(choice)} | lists(s.SEEDS, "accuracy") for choice in changed(s.BASE, s.CHANGES)],
-    ),
     "decay": lambda s, _: (s.SETTINGS, s.wanted()),
     "efficient_recall": lambda s, _: (
         s.COMMON,
@@ -405,15 +401,6 @@ def test_pruning_removes_every_head_once_and_ends_at_the_same_cost_in_every_orde
     assert sorted(map(tuple, pruning["order"])) == list(product(range(3), range(4)))
     curves = [pruning["least_missed"], *pruning["at_random"]]
     assert len({(len(curve), curve[0], curve[-1]) for curve in curves}) == 1
-
-
-def test_a_configuration_has_its_size_and_the_rate_that_was_best_on_digits_set_aside():
-    for row in results_of("configurations"):
-        best = max(zip(row["tried"], row["rates"], strict=True), key=itemgetter(0))
-        assert (row["validation"][0], row["rate"]) == best
-        width, patches_and_places, head = row["width"], (5 + 16) * row["width"], 10 * (row["width"] + 1)
-        block = 12 * width**2 + 13 * width  # four projections, two layers of the feed-forward part, two norms
-        assert row["parameters"] == patches_and_places + row["layers"] * block + 2 * width + head
 
 
 def test_decay_keeps_the_protocol_of_the_other_mechanisms():

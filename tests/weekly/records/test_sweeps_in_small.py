@@ -41,7 +41,6 @@ SMALL = {
     "bottleneck_lengths": {"LENGTHS": {"reversing": REVERSING, "sorting": REVERSING}},
     "character_model": {"SETTINGS": dict.fromkeys(("causal", "unmasked"), {"d_model": 8, "window": 16})},
     "circuits": {"MODELS": [{"n_blocks": 1}, {}], "PRUNED": {"window": 8}},
-    "configurations": {"CHANGES": [{"width": 8}, {"width": 8, "optimiser": "SGD"}]},
     "decay": {"SETTINGS": {"window": 32}, "PEAK_LRS": [0.01], "FEWER_SEEDS": [0]},
     "efficient_recall": {"N_PEOPLE": [5], "CHANCES": [{"mechanism": "linear", "n_people": 5, "d_model": 8}]},
     "efficient_text": {"SETTINGS": {"window": 32}, "CHANCES": []},
