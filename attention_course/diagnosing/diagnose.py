@@ -169,7 +169,13 @@ def _seems(known: Knowledge) -> str:
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status: 1 where something is wrong."""
     purpose = diagnose.__doc__.partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m attention_course diagnose", description=purpose)
+    asked = "\n".join(f"  {question.__doc__.partition(chr(10))[0]}" for question in (ask_finite, *QUESTIONS))
+    parser = argparse.ArgumentParser(
+        prog="python -m attention_course diagnose",
+        description=purpose,
+        epilog=f"questions:\n{asked}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("attention", metavar="FILE:NAME", help="a file and the function or class in it")
     parser.add_argument("--layout", choices=[layout.name for layout in LAYOUTS], help="of its tensors")
     parser.add_argument("--mask-means", choices=("attend", "hide"), help="what True does in a mask")

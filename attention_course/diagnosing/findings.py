@@ -23,7 +23,7 @@ LESSONS = {
     "unequal_lengths": "cross_attention#break-it-one-length-for-two-sequences",
     "scale": "scale#where-the-argument-ends",
     "no_gradient": "troubleshooting#one-backward-pass",
-    "writes_arguments": "diagnose#what-it-asks",
+    "writes_arguments": "diagnose#on-your-own-file",
     "half_precision": "mask_numbers#what-float16-does-with-a-billion",
     "autocast": "mask_numbers#what-float16-does-with-a-billion",
 }

@@ -19,7 +19,7 @@ from choosing import first_of_each, weekly
 from right import FURTHER, ONCE_WRONG, RIGHT, LooksAhead, Masked, NormedQueries, OwnContext, RootMeanSquareNormed
 from torch import nn
 
-from attention_course.diagnosing.diagnose import _load, diagnose, main
+from attention_course.diagnosing.diagnose import QUESTIONS, _load, diagnose, main
 from attention_course.diagnosing.findings import LESSONS, ORDER
 from attention_course.exercises import chapter_exercises
 
@@ -526,6 +526,13 @@ def test_what_cannot_be_loaded_is_told_and_exits_otherwise(tmp_path, monkeypatch
     assert main([f"{tmp_path / 'leaves.py'}{name}"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("diagnose: ") and told in error
+
+
+def test_its_help_lists_every_question(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    listed = capsys.readouterr().out.partition("questions:\n")[2].splitlines()
+    assert len(listed) == len(set(listed)) == 1 + len(QUESTIONS) and all(line.endswith("?") for line in listed)
 
 
 @pytest.mark.parametrize(
