@@ -16,7 +16,7 @@ from attention_course.diagrams.interpretability import found, methods
 from attention_course.diagrams.ladder import ladder
 from attention_course.diagrams.language_model import next_symbols, while_it_learns
 from attention_course.diagrams.machine import machine
-from attention_course.diagrams.many_devices import four_cuts, journey, ring
+from attention_course.diagrams.many_devices import four_cuts, ring
 from attention_course.diagrams.mask_numbers import empty_rows
 from attention_course.diagrams.masking import combined, corners, masks, one_mask, reaches
 from attention_course.diagrams.memory import retrieval
@@ -56,7 +56,6 @@ __all__ = [
     "head_scores",
     "in_the_plane",
     "induction_circuit",
-    "journey",
     "machine",
     "masks",
     "methods",

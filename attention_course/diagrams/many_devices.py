@@ -1,11 +1,11 @@
-"""Work that is spread over devices: four ways to cut it, keys and values in a ring, and the way home of gradients."""
+"""Work that is spread over devices: four ways to cut it, and keys and values in a ring."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from attention_course.diagrams.diagram import Area, Diagram
+from attention_course.diagrams.diagram import Diagram
 
 SIDE = 26  # of a part of the batch or of the model
 TEXTS, TOKENS, LAYERS, COLUMNS = 2, 4, 2, 4
@@ -118,44 +118,3 @@ def seen_shares(owners: Sequence[Sequence[int]], log_sums: Sequence[Sequence[Ten
             shares[step:, r, owner] = so_far[r] - before[r]
         before = so_far
     return shares
-
-
-def journey(totals: Sequence[Tensor], expected: Tensor) -> Diagram:
-    """One block's two rounds: forward without, backward with its gradient, to which every device adds.
-
-    Args:
-        totals: The gradient of one of the block's keys `(d,)`, after each device of the ring has added its part.
-        expected: The gradient as one device finds it, which holds all keys.
-    """
-    n_devices = len(totals)
-    width = 480 / n_devices
-    strip = width - 40
-    picture = Diagram(
-        f"Where the keys and values of device 0 are, in a ring of {n_devices}. Forward, they go from device 0 to each "
-        f"other device once: {n_devices - 1} hops. Backward, they do so again, and the gradient travels with them: "
-        "below each device stand the numbers of one key's gradient after that device has added its part. After the "
-        "last device the gradient makes one more hop, home to device 0, and equals the gradient that one device with "
-        "all keys finds, which is drawn at the bottom.",
-        height=300,
-    )
-    cell = (strip / expected.numel(), 22)
-    largest = max(total.abs().max().item() for total in totals)
-    rows = {"forward: keys and values": 28, "backward: keys, values and their gradient": 108}
-    devices: dict[str, list[Area]] = {}
-    for name, y in rows.items():
-        picture.text(4, y - 14, name, bold=True)
-        devices[name] = [
-            picture.box(r * width + 20, y, strip, 34, f"device {r}", tone="query" if r == 0 else "plain")
-            for r in range(n_devices)
-        ]
-        for one, other in zip(devices[name], devices[name][1:], strict=False):
-            picture.arrow(one.right, other.left)
-    for r, total in enumerate(totals):
-        picture.tensor(r * width + 20, 152, total, name=f"after device {r}", cell=cell, largest=largest, tone="output")
-    last = ((n_devices - 0.5) * width, 176)
-    picture.arrow(last, (last[0], 200), (width / 2, 200), (width / 2, 222), label="one more hop: home")
-    picture.tensor(20, 226, totals[-1], name="home", cell=cell, largest=largest, tone="output")
-    picture.text(20 + strip + 12, 237, "what arrives at device 0")
-    picture.tensor(20, 262, expected, name="expected", cell=cell, largest=largest, tone="plain")
-    picture.text(20 + strip + 12, 273, "what one device with all keys finds")
-    return picture

@@ -16,6 +16,8 @@ MOVED = {
     "bottleneck.additive_scores": "scores.additive_scores",
     "positions.rotary_attention": "relative.rotary_attention",
     "positions.rotate_halves": "relative.rotate_halves",
+    "processes.bytes": "many_devices.bytes",
+    "processes.work": "many_devices.work",
     "recall.from_others": "states.from_others",
     "scaled_dot_product.dropout": "scores.dropout",
 }

@@ -257,7 +257,6 @@ EXPECTED = {
         s.SETTINGS | {"seeds": s.SEEDS},
         [row | lists(s.SEEDS, "recalled") for row in every(kind=s.KINDS, rate=s.RATES)],
     ),
-    "ring_pytorch": lambda s, _: ({"n_processes": s.N_PROCESSES, "cases": s.CASES}, s.CASES),
     "scale_adam": lambda s, _: (
         s.COMMON | {"seeds": s.SEEDS},
         [row | lists(s.SEEDS, "accuracy") for row in every(scaled=(True, False), rate=s.RATES)],

@@ -78,13 +78,3 @@ def test_each_cut_keeps_whole_what_it_says():
     assert {pipeline[1](0, column) for column in range(4)} == {"A"}  # and so does a layer
     assert {tensor[1](layer, 0) for layer in range(2)} == {"A"}  # each layer is divided alike
     assert {context[0](text, 0) for text in range(2)} == {"A"}  # and so is each text
-
-
-def test_the_journey_shows_the_gradient_after_each_device():
-    parts = torch.randn(P, 6, generator=torch.Generator().manual_seed(0))
-    totals = list(parts.cumsum(0))
-    cells = drawn(diagrams.journey(totals, parts.sum(0)))
-    for r, total in enumerate(totals):
-        assert np.allclose(cells[f"after device {r}"][0], total, rtol=1e-3, atol=1e-3)
-    assert np.allclose(cells["home"], cells["expected"], rtol=1e-3, atol=1e-3)
-    assert np.allclose(cells["expected"][0], parts.sum(0), rtol=1e-3, atol=1e-3)

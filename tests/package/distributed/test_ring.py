@@ -105,10 +105,11 @@ def test_a_process_that_dies_ends_the_run_with_its_name(tmp_path):
     assert "SIGKILL" in done.stderr and "rank      : 1" in done.stderr
 
 
-def test_a_process_that_stops_answering_ends_the_run_after_the_timeout_of_its_group(tmp_path):
+def test_a_process_that_stops_answering_ends_the_run_with_the_name_of_one_that_waited(tmp_path):
+    """It waits as long as the timeout of its group says."""
     done = launch(2, "sleep", tmp_path)
     assert done.returncode != 0
-    assert "Timed out waiting 3000ms" in done.stderr
+    assert "Timed out waiting 3000ms" in done.stderr and "rank      : 0" in done.stderr
 
 
 def test_without_processes_it_says_what_to_do():

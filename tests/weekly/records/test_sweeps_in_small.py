@@ -88,9 +88,6 @@ SMALL = {
     "position_lengths": {"SETTINGS": LOOKING_BACK | {"distance": 3}},
     "projects": {"SETTINGS": {"d_model": 8}, "DATE_SEEDS": [0], "DIGIT_SEEDS": [0]},
     "recall": {},
-    "ring_pytorch": {  # the others take half a minute a shape
-        "CASES": [case for case in load("ring_pytorch").CASES if case.get("backend") != "default"],
-    },
     "scale_adam": {"COMMON": {"width": 16}},
     "scale_rates": {"GRID": [{"width": 16, "scaled": True, "rate": 0.02, "steps": 2}], "LONGER": []},
     "sorting_rates": {"SETTINGS": REVERSING | {"d_hidden": 8, "test_lengths": [4]}},
@@ -131,7 +128,6 @@ BOUNDS = {
     "ladder": ("bits", 2, 9),
     "leave_out": ("bits", 4, 9),
     "modern_block": ("bits", 5, 14),
-    "ring_pytorch": ("error", 0, 1e-5),
     "states": ("bits", 4, 12),
     "transformer_depth": ("loss", 1.5, 4.5),
     "translator": ("loss", 4, 9),
@@ -188,8 +184,6 @@ def forms(table, wanted):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_script_still_makes_a_record_of_the_recorded_form(made, name):
-    if name == "ring_pytorch":
-        pytest.importorskip("torch.distributed.tensor.experimental._context_parallel")  # not in PyTorch 2.5
     of_recorded_model = name in ("language_model", "switched_off")
     if of_recorded_model and tasks.python_help().vocabulary != load_character_model("causal")[1]:
         pytest.skip("this Python's help pages are others")

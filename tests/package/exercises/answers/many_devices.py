@@ -1,6 +1,6 @@
 import torch
 
-from attention_course.exercises.many_devices import merge, places, ring
+from attention_course.exercises.many_devices import bytes_sent, merge, places, ring, work
 
 
 def one_after_the_other(outputs, log_sums):
@@ -25,6 +25,11 @@ def all_at_once(queries, keys, values, places):
 
 
 WRONG = {
+    "many_devices.bytes": {
+        "four bytes": lambda n, width, size, itemsize: bytes_sent(n, width, size, 4),
+        "two hops less": lambda n, width, size, itemsize: (3 * size - 4) * 2 * n // size * width * itemsize,
+        "a byte more": lambda *sizes: bytes_sent(*sizes) + 1,
+    },
     "many_devices.merge": {
         "first two": lambda outputs, log_sums: merge(outputs[:2], log_sums[:2]),
         "exponents returned": lambda outputs, log_sums: (merge(outputs, log_sums)[0], log_sums.exp().sum(0)),
@@ -42,12 +47,19 @@ WRONG = {
         ),
         "not scaled": lambda queries, keys, values, places: ring(2 * queries, keys, values, places),
     },
+    "many_devices.work": {
+        "the last alone": lambda n, size: work(n, size)[-1].expand(size),
+        "running sum": lambda n, size: work(n, size).cumsum(0),
+        "zig-zag": lambda n, size: torch.full((size,), n * (n + 1) // 2 // size),
+    },
 }
 
 RIGHT = {
+    "many_devices.bytes": {"floats": lambda n, width, size, itemsize: (3 - 2 / size) * 2 * n * width * itemsize},
     "many_devices.merge": {"a loop": one_after_the_other, "with the maximum": with_maximum},
     "many_devices.places": {
         "Python": lambda n, size, rank: [t for t in range(n) if t // (n // (2 * size)) in (rank, 2 * size - 1 - rank)],
     },
     "many_devices.ring": {"in one piece": all_at_once},
+    "many_devices.work": {"counted": lambda n, size: (torch.arange(n) + 1).view(size, -1).sum(1)},
 }
