@@ -1,4 +1,4 @@
-"""Which query heads share which pair of keys and values."""
+"""Which query heads share which key-value head."""
 
 from collections.abc import Sequence
 
@@ -44,4 +44,4 @@ def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
 
 def _name(n_heads: int, n_kv_heads: int) -> str:
     kind = {n_heads: "multi-head", 1: "multi-query"}.get(n_kv_heads, "grouped-query")
-    return f"{kind}: {n_kv_heads} pair{'s' * (n_kv_heads > 1)} of keys and values to keep"
+    return f"{kind}: {n_kv_heads} key-value head{'s' * (n_kv_heads > 1)} to keep"

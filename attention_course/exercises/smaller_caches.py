@@ -59,7 +59,7 @@ REPEAT = Exercise(
 )
 
 
-# --- pairs of a trained layer, made one for each group ----------------------------------------------
+# --- key-value heads of a trained layer, made one for each group ------------------------------------
 
 
 def pool(weight, n_heads, n_kv_heads):
@@ -104,7 +104,7 @@ POOL = Exercise(
             "more decided than the model has learned.",
         ),
         Misconception(
-            "sum, divided by the number of pairs",
+            "sum, divided by the number of groups",
             lambda weight, n_heads, n_kv_heads: pool(weight, n_heads, n_kv_heads) * n_heads / n_kv_heads**2,
             "You added the heads up and divided by n_kv_heads, the number of groups. How many heads are in one group?",
         ),
@@ -113,8 +113,8 @@ POOL = Exercise(
             lambda weight, n_heads, n_kv_heads: (
                 weight.unflatten(0, (n_heads // n_kv_heads, n_kv_heads, -1)).mean(0).flatten(0, 1)
             ),
-            "Your groups are made of heads that lie n_kv_heads apart: with four heads and two pairs 1 with 3 and 2 "
-            "with 4. But query heads 1 and 2 will read the first pair.",
+            "Your groups are made of heads that lie n_kv_heads apart: with four heads and two groups 1 with 3 and 2 "
+            "with 4. But query heads 1 and 2 will read the first key-value head.",
         ),
         Misconception(
             "rows within a head",
@@ -125,8 +125,8 @@ POOL = Exercise(
         Misconception(
             "one mean for all",
             lambda weight, n_heads, n_kv_heads: weight.unflatten(0, (n_heads, -1)).mean(0).repeat(n_kv_heads, 1),
-            "Every pair has become the mean of all heads. That is right for one pair, and for more of them each is the "
-            "mean of its own group.",
+            "Every key-value head has become the mean of all heads. That is right for one of them; where there are "
+            "more, each is the mean of its own group.",
         ),
         Misconception(
             "as many heads as before",

@@ -74,7 +74,7 @@ def test_what_cannot_be_added_up_is_refused(parts):
 def test_query_heads_stand_over_the_pair_they_use():
     written = texts(diagrams.shared_heads(4, [4, 2, 1]))
     assert [written.count(word) for word in ("Q", "KV", "keys, values")] == [12, 4, 3]
-    assert "grouped-query: 2 pairs of keys and values to keep" in written
+    assert "grouped-query: 2 key-value heads to keep" in written
 
 
 def test_heads_that_do_not_divide_are_refused():
