@@ -10,8 +10,8 @@ from attention_course.exercises.judging.checking import Exercise, Misconception,
 CHAPTERS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg))
 
 
-# Exercises that are on another page now. Until 0.3 they are found by their old ids, by which notebooks name them that
-# were handed out.
+# Exercises that are on another page now, and pages whose exercises are on none. Until 0.3 both are found by their old
+# ids, by which notebooks name them that were handed out.
 MOVED = {
     "bottleneck.additive_scores": "scores.additive_scores",
     "positions.rotary_attention": "relative.rotary_attention",
@@ -21,6 +21,7 @@ MOVED = {
     "recall.from_others": "states.from_others",
     "scaled_dot_product.dropout": "scores.dropout",
 }
+RETIRED = ("pointing",)
 
 
 def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:
@@ -54,7 +55,7 @@ def find_exercise(exercise_id: str) -> Exercise:
     """
     exercise_id = MOVED.get(str(exercise_id), exercise_id)
     chapter = str(exercise_id).split(".")[0]
-    if chapter not in CHAPTERS:
+    if chapter not in CHAPTERS + RETIRED:
         meant = [f"{name}." for name in get_close_matches(chapter, CHAPTERS, cutoff=0.4)]
         raise ValueError(
             f"exercise_id must start with the name of one of {len(CHAPTERS)} pages"
@@ -67,8 +68,8 @@ def find_exercise(exercise_id: str) -> Exercise:
 
 
 def chapter_exercises(chapter: str) -> dict[str, Exercise]:
-    """The exercises of one of `CHAPTERS`, by their ids."""
-    module = import_module(f"{__name__}.{chapter}")
+    """The exercises of one of `CHAPTERS` or `RETIRED`, by their ids."""
+    module = import_module(f"{__name__}.{'retired.' if chapter in RETIRED else ''}{chapter}")
     return {exercise.id: exercise for exercise in module.EXERCISES}
 
 

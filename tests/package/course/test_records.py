@@ -7,7 +7,6 @@ from operator import itemgetter
 from unittest.mock import ANY
 
 import pytest
-import torch
 from sweeps import FOLDER, load
 
 from attention_course.course import recorded
@@ -452,10 +451,3 @@ def test_the_bytes_of_the_caches_are_those_of_their_layers():
         keys_and_values = 4 * 2 * run["n_tokens"] * of["d_model"]
         all_held = held | {"softmax": keys_and_values, "top-k": keys_and_values + 4 * run["n_tokens"] * 16}
         assert run["cache bytes"] == all_held[run["mechanism"]]
-
-
-def test_the_kept_series_is_what_its_name_says():
-    example = recorded.load("pointing")["example"]
-    gold = torch.tensor(example["gold"]).unflatten(0, (16, 8)).any(-1)
-    hits = {name: gold[torch.tensor(example[name]).argmax()].item() for name in example if len(example[name]) == 16}
-    assert hits == {"no block": True, "block": False, "traced": True, "rollout": True}

@@ -10,12 +10,12 @@ import torch
 from choosing import weekly
 
 from attention_course import check
-from attention_course.exercises import CHAPTERS, MOVED, chapter_exercises, find_exercise
+from attention_course.exercises import CHAPTERS, MOVED, RETIRED, chapter_exercises, find_exercise
 from attention_course.exercises.judging.checking import LENGTH, NOT_FIXED, SIZES, Exercise, draw, judge
 from attention_course.exercises.judging.drawing import normal
 from attention_course.exercises.judging.running import WRITTEN, run
 
-EXERCISES = [exercise for chapter in CHAPTERS for exercise in chapter_exercises(chapter).values()]
+EXERCISES = [exercise for chapter in CHAPTERS + RETIRED for exercise in chapter_exercises(chapter).values()]
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 JACOBIAN = "scale.softmax_jacobian"
 

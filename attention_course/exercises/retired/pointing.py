@@ -1,4 +1,4 @@
-"""Exercises of the page "Does its map point at the reason?"."""
+"""Exercises of the page "Does its map point at the reason?", whose content is in `interpretability` now."""
 
 import torch
 
