@@ -19,8 +19,7 @@ SETTINGS = {
     "batch": 64,
     "steps": 300,
     "searched_at": [100, 300],
-    "every": 5,
-    "followed_until": 200,
+    "every": 100,
     "peak_lr": 0.003,
     "test_sentences": 200,
     "widths": [1, 2, 4, 8, 16],
@@ -56,7 +55,7 @@ def _one_seed(seed: int) -> dict:
     test = torch.Generator().manual_seed(SETTINGS["test_seed"])
     held_out = translation.translation_pairs(SETTINGS["test_sentences"], test)
     counter = itertools.count(0, SETTINGS["every"])
-    searched, followed, likeliest_found = {}, [], {}
+    searched, likeliest_found = {}, {}
     start = time.perf_counter()
 
     def look(model) -> dict[str, float]:
@@ -65,8 +64,6 @@ def _one_seed(seed: int) -> dict:
             searched[str(step)] = search_results(model, held_out, SETTINGS["widths"])
             few = held_out[: SETTINGS["searched_whole"]]
             likeliest_found[str(step)] = likeliest_results(model, few, max(SETTINGS["widths"]))
-        if step <= SETTINGS["followed_until"]:
-            followed.append({"step": step} | learned(model, held_out))
         return {}
 
     training.train(
@@ -82,13 +79,12 @@ def _one_seed(seed: int) -> dict:
         "seed": seed,
         "search": searched,
         "likeliest": likeliest_found,
-        "learned": half_learned(followed),
         "weights": weight_results(model, held_out),
         "patched": patch_results(model),
         "threads": torch.get_num_threads(),
         "seconds": round(time.perf_counter() - start, 1),
     }
-    print({name: part for name, part in result.items() if name != "learned"}, flush=True)
+    print(result, flush=True)
     return result
 
 
@@ -154,25 +150,6 @@ def likeliest(model, source: torch.Tensor, best: torch.Tensor, log_p: float) -> 
             break
         begun, scores = torch.cat([begun[row], symbol[:, None]], dim=1), totals[row, symbol]
     return best, log_p
-
-
-@torch.no_grad()
-def learned(model, pairs: SequencePairs) -> dict:
-    """Shares of words that are right after the true words before them, and whose last layer's mean map finds gold."""
-    logits, weights = model(pairs.source, pairs.target, need_weights=True)
-    right = logits.argmax(-1) == pairs.target
-    found = pairs.gold.gather(-1, weights[-1].mean(1).argmax(-1, keepdim=True))[..., 0]
-    kinds = {"all": pairs.gold.any(-1)} | {kind: _is_one_of(words, pairs.target) for kind, words in KINDS.items()}
-    return {kind: [_share(right[rows]), _share(found[rows])] for kind, rows in kinds.items()}
-
-
-def half_learned(followed: list[dict]) -> dict:
-    """For each kind of word, the first steps at which over half of them are right, and over half find their gold."""
-
-    def first(kind, part):
-        return next((entry["step"] for entry in followed if entry[kind][part] > 0.5), None)
-
-    return {kind: {"right": first(kind, 0), "found": first(kind, 1)} for kind in followed[0] if kind != "step"}
 
 
 @torch.no_grad()
