@@ -41,6 +41,7 @@ MOVED = {
     "exercises.checking": "attention_course.exercises.judging.checking",
     "exercises.drawing": "attention_course.exercises.judging.drawing",
     "exercises.gradients": "attention_course.exercises.judging.gradients",
+    "exercises.projects": "attention_course.exercises.retired.projects",
     "exercises.running": "attention_course.exercises.judging.running",
     "float16_weights": "attention_course.support.float16_weights",
     "interpret": "attention_course.interpreting.interpret",

@@ -21,7 +21,7 @@ MOVED = {
     "recall.from_others": "states.from_others",
     "scaled_dot_product.dropout": "scores.dropout",
 }
-RETIRED = ("pointing",)
+RETIRED = ("pointing", "projects")
 
 
 def check(exercise_id: str, answer, variant: str | None = None) -> Verdict:

@@ -8,7 +8,7 @@ from sweeps import load
 from attention_course import tasks
 from attention_course.course import checkpoints
 from attention_course.decoding import beam_search, cut_after
-from attention_course.tasks import dates, translation
+from attention_course.tasks import translation
 
 
 def seeded(seed=0):
@@ -163,25 +163,6 @@ def test_brackets_are_well_nested_and_the_answer_is_the_innermost():
             left = (left + "([)]"[symbol]).replace("()", "").replace("[]", "")
             assert set(left) <= set("([")
             assert answer == (0 if not left else 1 + "([".index(left[-1]))
-
-
-def test_no_date_of_the_test_is_trained_on():
-    test, train = (dates.written_dates(n, seeded(seed)) for n, seed in ((500, 0), (5000, 1)))
-    met = {dates.to_text(source) for source in test.source}
-    texts = [dates.to_text(source) for source in train.source]
-    kept = [dates.to_text(source) for source in load("projects").not_among(test, train).source]
-    assert met.intersection(texts) and kept == [text for text in texts if text not in met]
-
-
-def test_a_date_with_slashes_can_be_read_with_the_day_first():
-    script, drawn = load("projects"), dates.written_dates(200, seeded())
-    two = script.two_readings(drawn.source)
-    assert 0 < two.sum() < len(two)
-    texts = [dates.to_text(source) for source in drawn.source[two]]
-    for text, row in zip(texts, script.day_first(drawn[two]), strict=True):
-        day, month, year = text.split("/")
-        assert dates.to_text(row) == f"{year}-{int(month):02}-{int(day):02}"
-        assert dates.to_text(row) in dates.readings(text)
 
 
 def test_the_column_says_which_sensor_counts():

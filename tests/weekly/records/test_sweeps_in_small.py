@@ -86,12 +86,10 @@ SMALL = {
     "pointing": {},
     "poolings": {"SETTINGS": {"pads": [0, 3]}},
     "position_lengths": {"SETTINGS": LOOKING_BACK | {"distance": 3}},
-    "projects": {"SETTINGS": {"d_model": 8}, "DATE_SEEDS": [0], "DIGIT_SEEDS": [0]},
     "recall": {},
     "scale_adam": {"COMMON": {"width": 16}},
     "scale_rates": {"GRID": [{"width": 16, "scaled": True, "rate": 0.02, "steps": 2}], "LONGER": []},
     "sorting_rates": {"SETTINGS": REVERSING | {"d_hidden": 8, "test_lengths": [4]}},
-    "spelling_seeds": {"SETTINGS": {"d_model": 8}},
     "states": {
         "SETTINGS": {"peak_lrs": [0.01], "text": {"batch": 2, "n_tokens": 32}},
         "N_PAIRS": [8],
@@ -106,10 +104,10 @@ SMALL = {
         "WAYS": dict.fromkeys(("attention", "no attention", "MLP"), [{"peak_lr": 0.01, "steps": 2}]),
     },
     "transformer_depth": {"SETTINGS": {"n_layers": 2, "last_steps": 2}, "XAVIER_RATES": [0.001]},
-    "translation": {"SETTINGS": {"d_hidden": 8}},
+    "translation": {},
     "translator": {"SETTINGS": TRANSLATOR | {"steps": 4, "recorded_at": [2, 4]}},
     "translator_seeds": {
-        "SETTINGS": {"steps": 10, "searched_at": [5, 10], "followed_until": 5, "widths": [1, 2]}
+        "SETTINGS": {"steps": 10, "searched_at": [5, 10], "every": 5, "widths": [1, 2]}
         | TRANSLATOR
         | {"searched_whole": 2, "seeds": [0]},
     },
