@@ -231,7 +231,7 @@ def _show(value, width: int) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_show(item, width // len(value)) for item in value)})" if value else "()"
     if isinstance(value, NoNumbers):
-        return _cut(value.text, 2 * width)
+        return _cut(str(value), 2 * width)
     if inspect.isfunction(value):
         return "a function"
     if not isinstance(value, torch.Tensor):

@@ -8,6 +8,7 @@ more in the first line of that `except`, which no longer stands in the `try`.
 
 import copy
 import linecache
+import math
 import reprlib
 import signal
 import sys
@@ -40,16 +41,28 @@ class NoNumbers:
     Attributes:
         text: The exception with its message, or the object.
         where: The lines of the learner's code that were running. Two outcomes may be equal without.
+        told: What to show of the text, where that is not all of it.
     """
 
     text: str
     where: tuple[str, ...] = field(default=(), compare=False)
+    told: str | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return self.text if self.told is None else self.told
 
 
 WRITTEN = NoNumbers("an argument that had to stay as it was has been written into")
 
 
-def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS, *, kept: tuple[int, ...] = ()) -> list:
+def run(
+    function: Callable,
+    inputs: list[tuple],
+    seconds: float = SECONDS,
+    *,
+    kept: tuple[int, ...] = (),
+    processor: bool = False,
+) -> list:
     """The outcome of a function for each of several inputs, which it cannot change: they are copies.
 
     An outcome is a tensor, a Python number, a tuple of outcomes, `...`, or `NoNumbers`. After `seconds` in all nothing
@@ -60,10 +73,11 @@ def run(function: Callable, inputs: list[tuple], seconds: float = SECONDS, *, ke
         inputs: Its arguments, several times.
         seconds: For all inputs together.
         kept: The places of arguments, tensors, into which it must not write: where it does, the outcome is `WRITTEN`.
+        processor: Count the processor's seconds, and not the clock's, which pass faster where much else runs.
     """
     outcomes = []
     try:
-        with plain_torch(), _signals(seconds):
+        with plain_torch(), _signals(seconds, processor):
             for arguments in inputs:
                 outcomes.append(_outcome(function, arguments, kept))
     except Interrupted:
@@ -92,26 +106,30 @@ def plain_torch():
 
 
 @contextmanager
-def _signals(seconds):
+def _signals(seconds, processor):
     """Inside, the end of the time raises `TooSlow`, and Ctrl-C `Interrupted`."""
     if threading.current_thread() is not threading.main_thread():  # signals reach the main thread only
         yield
         return
     limited = hasattr(signal, "setitimer")
-    raised = {signal.SIGINT: Interrupted, **({signal.SIGALRM: TooSlow} if limited else {})}
+    if limited:
+        clock, late = (
+            (signal.ITIMER_PROF, signal.SIGPROF) if processor else (signal.ITIMER_REAL, signal.SIGALRM)
+        )
+    raised = {signal.SIGINT: Interrupted, **({late: TooSlow} if limited else {})}
     earlier = {number: signal.signal(number, _raising(error)) for number, error in raised.items()}
     tracer = sys.gettrace()
     # Again every second, in case a bare `except` in the function swallows the first.
-    timer = signal.setitimer(signal.ITIMER_REAL, seconds, 1) if limited else None
+    timer = signal.setitimer(clock, seconds, 1) if limited else None
     try:
         try:
             yield
         finally:
             if limited:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(clock, 0)
     finally:  # also where the alarm came just before the line above
         if limited:
-            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.setitimer(clock, *timer)
         for number, handler in earlier.items():
             signal.signal(number, handler or signal.SIG_DFL)
         if sys.gettrace() is not tracer:
@@ -194,7 +212,7 @@ def _plain(value):
         return NoNumbers(f"{reprlib.repr(value)}, of type {type(value).__name__}")
     if tensor.layout is not torch.strided or tensor.is_meta or tensor.is_quantized or tensor.is_nested:
         return NoNumbers("a tensor that is sparse, nested, quantized or without data")
-    if tensor.numel() > LARGEST:
+    if math.prod(max(1, size) for size in tensor.shape) > LARGEST:  # what is empty may have many rows
         return NoNumbers(f"a tensor of shape {tuple(tensor.shape)}")
     return value if type(value) is int else tensor.cpu().clone()  # it may be written into by the next call
 
