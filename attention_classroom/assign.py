@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
         assignment = assign(
             given.lessons,
             given.out,
-            key=given.key,
+            key=secrets.token_hex() if given.key == "" else given.key,
             points=dict(given.points),
             due=given.due,
             late_per_day=given.late_per_day,
@@ -111,7 +111,9 @@ def _parser():
     parser = argparse.ArgumentParser(prog="python -m attention_course assign", description=__doc__.split("\n\n")[1])
     parser.add_argument("lessons", nargs="+", metavar="LESSON", help="such as multi_head")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
-    parser.add_argument("--key", metavar="WORD", help="turn exercises round, as this word decides")
+    parser.add_argument(
+        "--key", nargs="?", const="", metavar="WORD", help="turn exercises round, by chance or as this word decides"
+    )
     parser.add_argument(
         "--points", action="append", default=[], type=_points, metavar="EXERCISE=N", help="1 each; with 0 left out"
     )

@@ -1,4 +1,4 @@
-"""The grader's side of `worker`: hand an answer over, lend it functions, and take its numbers."""
+"""The grader's side of `worker`: hand an answer or a notebook over, and take its numbers or what was read."""
 
 import copy
 import os
@@ -7,13 +7,20 @@ import subprocess
 import sys
 import time
 
-import torch
-
+from attention_classroom.lent import Lent
 from attention_classroom.protocol import decode, encode, receive, send
+from attention_classroom.submission import Submission, from_message
+from attention_classroom.words import cut, fit_to_show
 
-SECONDS = 20  # for an answer, with all that has to run before it
+SECONDS = 20  # of a processor's time for an answer, with all that has to run before it
+CLOCK = 3  # times that, by the clock
+START = 300  # seconds in which PyTorch is loaded
 WORKER = "attention_classroom.worker"
 CALLS = 5_000  # of functions that an answer was lent
+# What of this process's environment decides where Python and its libraries are found, and how they compute.
+ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
+ENVIRONMENT += ("ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
+UNREAD = "reading it takes more time or memory than a notebook needs"
 
 
 class Stopped(Exception):
@@ -42,13 +49,13 @@ class Asker:
         Returns:
             `"outcomes"` and `"gradients"` as `run` gives them (`None` where there are none), `"callable"`,
             `"failure"` (what went wrong before it, or `None`), `"limit"` (what it wanted of a function that it was
-            given and goes in notebooks only, or nothing), and `"alone"` (whether it had no network, reached no other
-            process and wrote only into its folder).
+            given and goes in notebooks only, or nothing), and `"lacks"` (which of `sandbox.PROMISES` the system does
+            not keep).
 
         Raises:
             Stopped: If the answer's process ended, or said something that is no answer.
         """
-        lent = _Lent()
+        lent = Lent(self.seconds)
         request = {
             "statements": statements,
             "answer": answer,
@@ -57,10 +64,24 @@ class Asker:
             "differentiable": differentiable,
             "kept": list(kept),
         }
+        with self._forked() as channel:
+            return _conversation(channel, request, lent, self.seconds)
+
+    def read(self, notebook: str, exercises: list[str]) -> Submission:
+        """What `read_text` finds in a notebook, within the limits of an answer."""
+        with self._forked() as channel:
+            try:
+                channel.settimeout(CLOCK * self.seconds)
+                receive(channel)
+                send(channel, {"notebook": notebook, "exercises": exercises})
+                return from_message(receive(channel))
+            except (EOFError, OSError, ValueError):
+                return Submission(problem=UNREAD)
+
+    def _forked(self):
         mine, theirs = socket.socketpair()
-        with mine:
-            self._fork(theirs)
-            return _conversation(mine, request, lent, self.seconds)
+        self._fork(theirs)
+        return mine
 
     def _fork(self, channel):
         with channel:
@@ -79,14 +100,19 @@ class Asker:
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", WORKER, str(theirs.fileno()), str(self.seconds)],
+                [sys.executable, "-P", "-m", WORKER, str(theirs.fileno()), str(self.seconds)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
-                env=os.environ | {"OMP_NUM_THREADS": "1"},
+                env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ} | {"OMP_NUM_THREADS": "1"},
             )
+        self._control.settimeout(START)
+        with self._process.stderr as told:
+            if not self._control.recv(1):
+                reason = told.read().decode(errors="replace").strip().rpartition("\n")[2]
+                raise ChildProcessError(f"the process for answers does not start: {reason}"[:300])
 
     def close(self):
         """End the process."""
@@ -98,10 +124,10 @@ class Asker:
 
 
 def _conversation(channel, request, lent, seconds):
-    end = time.monotonic() + seconds + 40  # PyTorch may have to be loaded first
+    end = time.monotonic() + CLOCK * seconds
     try:
-        channel.settimeout(60)
-        alone = receive(channel)["alone"]
+        channel.settimeout(CLOCK * seconds)
+        lacks = list(map(str, receive(channel)["lacks"]))
         send(channel, request)
         for _ in range(CALLS):
             channel.settimeout(max(end - time.monotonic(), 0.01))
@@ -109,93 +135,33 @@ def _conversation(channel, request, lent, seconds):
             if not isinstance(message, dict):
                 raise ValueError("no message")
             if "failure" in message:
-                return _reply(message, alone, len(request["inputs"]["list"]))
+                return _reply(message, lacks, request)
             send(channel, lent.serve(message))
+            if lent.seconds < 0:
+                raise Stopped(f"what it was given ran for {seconds:g} seconds")
     except (EOFError, ConnectionError):
         raise Stopped(f"its process ended before it answered, or was ended after {seconds:g} seconds") from None
     except TimeoutError:
         raise Stopped(f"no answer after {seconds:g} seconds") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise Stopped(f"what came is no answer: {error}"[:200]) from None
+    except (ValueError, KeyError, TypeError):
+        raise Stopped("what came is no answer") from None
     raise Stopped(f"it called the functions that it was given more than {CALLS} times")
 
 
-def _reply(message, alone, count):
+def _reply(message, lacks, request):
+    hidden, code = "files" not in lacks, "\n".join([*request["statements"], request["answer"]])
     reply = {"failure": None, "outcomes": None, "gradients": None, "callable": bool(message.get("callable"))}
-    reply["limit"] = str(message.get("limit", ""))[:300]
+    reply["limit"] = cut(message["limit"], hidden) if message.get("limit") else ""
     if message["failure"] is not None:
-        reply["failure"] = str(message["failure"])[:300]
+        reply["failure"] = cut(message["failure"], hidden)
     for kind in ("outcomes", "gradients"):
         if message.get(kind) is not None:
-            reply[kind] = decode(message[kind], _nothing)
-            if not isinstance(reply[kind], list) or len(reply[kind]) != count:
+            found, count = decode(message[kind], _nothing), len(request["inputs"]["list"])
+            if not isinstance(found, list) or len(found) != count:
                 raise ValueError(f"{kind} must be a list of {count}")
-    return reply | {"alone": alone}
+            reply[kind] = [fit_to_show(outcome, hidden, code) for outcome in found]
+    return reply | {"lacks": lacks}
 
 
 def _nothing(number):
     raise ValueError("an object of the grader is no number")
-
-
-class _Lent:
-    """Functions and models that belong to the inputs. They are run here, on what the answer gives them."""
-
-    def __init__(self):
-        self.objects, self.graphs = [], []
-
-    def keep(self, value):
-        self.objects.append(value)
-        return len(self.objects) - 1
-
-    def find(self, number):
-        if type(number) is not int or not 0 <= number < len(self.objects):
-            raise ValueError("no such object")
-        return self.objects[number]
-
-    def serve(self, message):
-        """The reply to a question of the answer's."""
-        try:
-            if "get" in message:
-                return {"value": encode(_attribute(self.find(message["of"]), message["get"]), self.keep)}
-            if "backward" in message:
-                return {"value": encode(self._backward(message), self.keep)}
-            return self._call(message)
-        except Exception as error:
-            return {"error": f"{type(error).__name__}: {error}"[:300]}
-
-    def _call(self, message):
-        function = self.find(message["call"])
-        arguments, names = decode(message["arguments"], self.find), message["names"]
-        unnamed = len(arguments) - len(names)
-        with torch.set_grad_enabled(message["graph"]):
-            leaves = [_leaf(argument) if message["graph"] else argument for argument in arguments]
-            value = function(*leaves[:unnamed], **dict(zip(names, leaves[unnamed:], strict=True)))
-        self.graphs.append((leaves, value))
-        # A list may have grown: models keep their caches in lists.
-        lists = [encode(argument, self.keep) if isinstance(argument, list) else None for argument in arguments]
-        return {"call": len(self.graphs) - 1, "value": encode(value, self.keep), "lists": lists}
-
-    def _backward(self, message):
-        leaves, value = self.graphs[message["backward"]]
-        wanted = [leaf for leaf in leaves if _is_float(leaf)]
-        found = torch.autograd.grad(value, wanted, decode(message["gradient"], self.find), allow_unused=True)
-        found = iter(found)
-        return tuple(next(found) if _is_float(leaf) else None for leaf in leaves)
-
-
-def _is_float(value):
-    return isinstance(value, torch.Tensor) and value.is_floating_point()
-
-
-def _leaf(value):
-    return value.detach().requires_grad_() if _is_float(value) else value
-
-
-def _attribute(value, name):
-    """A public attribute that holds data, or a method that the course wrote."""
-    if not isinstance(name, str) or name.startswith("_"):
-        raise AttributeError(f"no attribute {name!r}")
-    found = getattr(value, name)
-    if callable(found) and not str(getattr(found, "__module__", "")).startswith("attention_course."):
-        raise AttributeError(f"{name} is not there for answers")
-    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attention_classroom import installed
 from attention_classroom.assignment import Assignment
-from attention_classroom.grading import grade_all
+from attention_classroom.grading import FAILED, grade_all
 from attention_classroom.handed_in import not_read, submissions
 from attention_classroom.overrides import read_decided
 from attention_classroom.reports import write_empty_times, write_reports
@@ -30,6 +30,7 @@ def main(arguments: list[str]) -> int:
         read_decided(given.out / "decided.csv", assignment, handed_in)  # so that a mistake in it is told now
         with ThreadPoolExecutor(given.jobs) as executor:
             results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
+        remarks += _of_the_grader(results)
         remarks = write_reports(assignment, results, given.out, times, remarks)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
@@ -70,6 +71,13 @@ def _of_another_package(assignment):
 def _of_other_files(folder):
     names = ", ".join(map(repr, not_read(folder)))
     return [f"Not read, since these are no notebooks (.ipynb) and do not say whose they are: {names}."] if names else []
+
+
+def _of_the_grader(results):
+    failed = [result["notes"][0] for result in results if "".join(result["notes"]).startswith(FAILED)]
+    if len(failed) < len(results) or not results:
+        return []
+    return [f"Nobody was judged, and nobody's notebook is the reason: {failed[0]}."]
 
 
 def _tell(done, of, seconds):

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-MOODLE = re.compile(r"(?P<student>.+_\d+)_assignsubmission_.*")  # a folder for each student
+MOODLE = re.compile(r"(?P<student>.+?_\d+)_assignsubmission_.*")  # a folder for each student
 CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d{3,}_.*")  # a file for each notebook
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
-from attention_classroom.grading import UNJUDGED, write_whole
+from attention_classroom.grading import write_whole
+from attention_classroom.judging import UNJUDGED
 from attention_classroom.tables import FOR_EXCEL, lines, named, student_of, table
 
 HEAD = ["student", "exercise", "points", "of", "grade says"]

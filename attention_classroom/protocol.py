@@ -14,7 +14,8 @@ import torch
 
 from attention_course.exercises.judging.running import NoNumbers
 
-LARGEST = 16 * 2**20  # bytes of a message
+LARGEST = 4 * 2**20  # bytes of a message
+NUMBERS = 10_000  # in a tensor, where none may be zero long: no exercise has so many
 DTYPES = {
     str(dtype)[6:]: dtype
     for dtype in (
@@ -30,16 +31,16 @@ def send(channel: socket.socket, message) -> None:
     channel.sendall(len(data).to_bytes(8, "big") + data)
 
 
-def receive(channel: socket.socket):
+def receive(channel: socket.socket, largest: int = LARGEST):
     """Read one message.
 
     Raises:
         EOFError: If the other side is gone.
-        ValueError: If what came is no message, or too large.
+        ValueError: If what came is no message, or has more than `largest` bytes.
     """
     length = int.from_bytes(_exactly(channel, 8), "big")
-    if length > LARGEST:
-        raise ValueError(f"a message must have at most {LARGEST} bytes, got {length}")
+    if length > largest:
+        raise ValueError(f"a message must have at most {largest} bytes, got {length}")
     try:
         return json.loads(_exactly(channel, length))
     except RecursionError:
@@ -116,7 +117,9 @@ def _decoded(message, find):
 
 def _tensor(message):
     dtype, shape, data = DTYPES[message["tensor"]], message["shape"], base64.b64decode(message["data"])
-    if any(type(size) is not int or size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != len(data):
+    if len(shape) > 32 or any(type(size) is not int or not 0 <= size <= NUMBERS for size in shape):
+        raise ValueError("no shape")
+    if math.prod(shape) * dtype.itemsize != len(data) or math.prod(max(1, size) for size in shape) > NUMBERS:
         raise ValueError(f"no tensor of shape {shape}")
     if dtype is torch.bool and not set(data) <= {0, 1}:
         raise ValueError("no booleans")

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
-from attention_classroom.grading import UNJUDGED, safe_name, write_whole
+from attention_classroom.grading import safe_name, write_whole
+from attention_classroom.judging import UNJUDGED
 from attention_classroom.overrides import decide, read_decided, write_decided
+from attention_classroom.sandbox import PROMISES
 from attention_classroom.tables import FOR_EXCEL, table
 from attention_classroom.times import days_late, share_left
 
@@ -139,12 +141,7 @@ def _quoted(message):
 
 def _of_the_class(assignment, results, remarks):
     lines = ["# The class", "", f"{len(results)} submissions.", "", *(f"{remark}\n" for remark in remarks)]
-    alone = all(result["alone"] for result in results)
-    lines += [
-        "Each answer ran without a network, apart from other processes, and wrote no file outside its own folder."
-        if alone
-        else "**This system does not keep answers from the network, other processes or files**: take a container."
-    ]
+    lines += _promises({name for result in results for name in result["lacks"]})
     missing = [result for result in results if _missing(assignment, result)]
     if missing:
         lines += ["", "## Notebooks to look for", ""]
@@ -157,6 +154,17 @@ def _of_the_class(assignment, results, remarks):
         told = Counter((entry["misconception"], entry["message"]) for entry in entries if entry["misconception"])
         lines += [f"- {n} × **{name}**: {message}" for (name, message), n in told.most_common()]
     return "\n".join(lines) + "\n"
+
+
+def _promises(lacks):
+    """What held for each answer of this run, and what did not."""
+    kept = [promise for name, promise in PROMISES.items() if name not in lacks]
+    broken = [promise for name, promise in PROMISES.items() if name in lacks]
+    lines = ["In this run:", "", *(f"- {promise}" for promise in kept)] if kept else []
+    if broken:
+        lines += ["", "**This system does not see to it**, so take another or a container, that:", ""]
+        lines += [f"- {promise}" for promise in broken]
+    return lines
 
 
 def _identical(results):

@@ -1,12 +1,13 @@
 """Read a notebook that was handed in, without running any of it: which answers it gives, and what they need."""
 
 import ast
+import dataclasses
 import json
 import re
 import symtable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -16,13 +17,6 @@ LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
 MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.MULTILINE)
 SLOW = 1_000_000  # characters that IPython reads for a notebook's magics: all of a cell for each of them
-REFUSED = re.compile(
-    r"attention_classroom|attention_course\s*\.\s*"
-    r"(?:classroom|exercises\s*\.\s*(?!judging\s*\.\s*(?:checking|drawing|gradients|running)\b)\w)"
-)
-# The one such line that stands in a lesson: these functions tell how well a model did.
-PUBLISHED = re.compile(r"^from attention_course\.exercises\.projects import (?:grade_\w+(?:, )?)+$", re.MULTILINE)
-ONE_PARSER = Lock()  # Python 3.11 counts the depth of syntax trees once for all threads, and fails where two build some
 
 
 @dataclass
@@ -32,7 +26,7 @@ class Submission:
     Attributes:
         answers: By exercise.
         mentioned: Exercises that stand in it and whose answer cannot be read.
-        problem: Why nothing can be read, or why it is refused; empty otherwise.
+        problem: Why nothing can be read; empty otherwise.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -40,35 +34,58 @@ class Submission:
     problem: str = ""
 
 
-def read(path: Path, exercises: list[str]) -> Submission:
-    """Read a notebook; whatever is wrong with the file is a `problem`, and never an exception."""
-    path = Path(path)
-    if path.is_symlink() or not path.is_file():
-        return Submission(problem="not a file of its own")
-    if path.stat().st_size > LARGEST:
-        return Submission(problem=f"larger than {LARGEST >> 20} MB")
+def read_text(notebook: str, exercises: list[str]) -> Submission:
+    """Read a notebook's text. It may take all the time and memory that there is: `Asker.read` limits them."""
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        cells = json.loads(notebook)["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return Submission(problem="not a notebook")
     if sum(map(len, sources)) > CODE:
         return Submission(problem=f"more than {CODE} characters of code")
     if sum(len(source) * len(MAGIC.findall(source)) for source in sources) > SLOW:
         return Submission(problem="more magics than can be read")
     try:
-        with ONE_PARSER:
-            statements = [statement for source in sources for statement in _parsed(source)]
-            code = "\n".join(map(ast.unparse, statements))
-            if REFUSED.search(PUBLISHED.sub("", code)):
-                return Submission(problem="it names the modules of the references or of the grader")
-            answers = _answers(statements, exercises)
+        answers = _answers([statement for source in sources for statement in _parsed(source)], exercises)
     except (RecursionError, MemoryError):
         return Submission(problem="its code is nested too deeply to be read")
     except (SyntaxError, ValueError) as error:  # such as a number of more digits than Python writes
         return Submission(problem=f"its code cannot be read: {error}"[:200])
     text = "\n".join(sources)
     return Submission(answers=answers, mentioned={exercise for exercise in exercises if exercise in text})
+
+
+def read(
+    path: Path, exercises: list[str], reader: Callable[[str, list[str]], Submission] = read_text
+) -> Submission:
+    """Read a notebook's file; whatever is wrong with it is a `problem`, and never an exception.
+
+    Args:
+        path: Of the notebook.
+        exercises: Those whose answers are looked for.
+        reader: Reads its text.
+    """
+    path = Path(path)
+    if path.is_symlink() or not path.is_file():
+        return Submission(problem="not a file of its own")
+    if path.stat().st_size > LARGEST:
+        return Submission(problem=f"larger than {LARGEST >> 20} MB")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return Submission(problem="not a notebook")
+    return reader(text, exercises)
+
+
+def as_message(submission: Submission) -> dict:
+    """As JSON."""
+    return dataclasses.asdict(submission) | {"mentioned": sorted(submission.mentioned)}
+
+
+def from_message(message: dict) -> Submission:
+    """What `as_message` was given."""
+    answers = {exercise: Answer(**answer) for exercise, answer in message["answers"].items()}
+    return Submission(answers, set(message["mentioned"]), message["problem"])
 
 
 def _parsed(source):
@@ -91,8 +108,7 @@ def _tree(code):
 
 def _answers(statements, exercises):
     """By exercise, the answer that was checked last."""
-    found, names, modules, texts = {}, {"check"}, set(), {}
-    parts = parts_of(statements)
+    last, names, modules, texts = {}, {"check"}, set(), {}
     for place, statement in enumerate(statements):
         _note_aliases(statement, names, modules)
         texts |= _texts(statement)
@@ -100,9 +116,13 @@ def _answers(statements, exercises):
             if isinstance(call, ast.Call) and _is_check(call.func, names, modules):
                 exercise, answer = _arguments(call, texts)
                 if exercise in exercises and answer is not None:
-                    # Definitions that stand before the check count before later ones.
-                    found[exercise] = with_needs(answer, parts[place + 1 :], parts[: place + 1], statement)
-    return found
+                    last[exercise] = place, answer
+    parts = parts_of(statements)
+    # Definitions that stand before the check count before later ones.
+    return {
+        exercise: with_needs(answer, parts[place + 1 :], parts[: place + 1], statements[place])
+        for exercise, (place, answer) in last.items()
+    }
 
 
 def _note_aliases(statement, names, modules):

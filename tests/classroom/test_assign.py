@@ -245,6 +245,15 @@ def test_a_copy_without_an_address_is_warned_of(tmp_path, capsys, owner):
     assert (told in capsys.readouterr().out) == (owner == "your-organisation")
 
 
+def test_without_a_word_the_key_is_drawn_anew_each_time(monkeypatch, tmp_path):
+    keys = []
+    monkeypatch.setattr("attention_classroom.assign.assign", lambda *_, key, **others: keys.append(key) or 1 / 0)
+    for key in ([], ["--key"], ["--key"], ["--key", "word"]):
+        with pytest.raises(ZeroDivisionError):
+            main(["masking", *key, "--out", str(tmp_path)])
+    assert keys[0] is None and keys[1] != keys[2] and len(keys[1]) >= 32 and keys[3] == "word"
+
+
 def test_the_command_line_says_what_published_solutions_earn(tmp_path):
     ran = subprocess.run(
         [sys.executable, "-m", "attention_course", "assign", "masking", "--key", "x", "--out", tmp_path / "out"],

@@ -5,12 +5,13 @@ import re
 import pytest
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, made, marks, notebook, result_of
 
-from attention_classroom import installed, tables
+from attention_classroom import client, installed, judging, tables
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.grade import main
 from attention_classroom.grading import grade_one
 from attention_classroom.handed_in import submissions
 from attention_classroom.reports import write_reports
+from attention_classroom.sandbox import PROMISES
 from attention_classroom.submission import read
 from attention_classroom.times import days_late
 
@@ -160,6 +161,24 @@ def test_files_that_are_nobodys_are_told_by_name(tmp_path, capsys):
     told += "'a link', 'bob.ipynb.txt', 'more.zip'."
     assert main(call) == 0
     assert told in capsys.readouterr().out and told in (tmp_path / "out" / "class.md").read_text()
+
+
+def test_it_is_said_where_the_grader_fails_for_everybody(tmp_path, capsys, monkeypatch):
+    ONE.save(tmp_path / "assignment.json")
+    for name in ("Ada", "Ben"):
+        notebook(tmp_path / "class" / f"{name}.ipynb", START, f"{RIGHT}\n{CHECK}")
+    monkeypatch.setattr(client, "WORKER", "no_such_module")
+    monkeypatch.delattr(judging._own, "asker", raising=False)
+    assert main([str(tmp_path / "assignment.json"), str(tmp_path / "class"), "--out", str(tmp_path / "out")]) == 0
+    monkeypatch.delattr(judging._own, "asker", raising=False)
+    told = "Nobody was judged, and nobody's notebook is the reason: the grader failed: ChildProcessError: "
+    assert told in capsys.readouterr().out and "no_such_module" in (tmp_path / "out" / "class.md").read_text()
+
+
+def test_the_page_of_the_class_says_what_the_system_does_not_keep(tmp_path):
+    write_reports(ONE, [result_of("a"), result_of("b") | {"lacks": ["files"]}], tmp_path, {})
+    kept, _, broken = (tmp_path / "class.md").read_text().partition("**This system does not see to it**")
+    assert PROMISES["sockets"] in kept and PROMISES["files"] in broken and PROMISES["files"] not in kept
 
 
 def test_a_mistake_in_the_old_order_keeps_its_name_and_a_copied_solution_is_told_what_is_different(tmp_path):

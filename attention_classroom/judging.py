@@ -1,0 +1,116 @@
+"""Judge what one student has handed in. No submission judges itself: see `worker`."""
+
+import hashlib
+import threading
+from pathlib import Path
+
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.client import Asker, Stopped
+from attention_classroom.needs import Answer
+from attention_classroom.submission import Submission, read
+from attention_classroom.words import cut
+from attention_course.exercises import Verdict, find_exercise
+from attention_course.exercises.judging.checking import draw, no_function, verdict_on
+from attention_course.exercises.judging.running import LATE, NoNumbers
+from attention_course.exercises.judging.variants import judge_variant
+
+LOOK = "look yourself"
+STOPPED = "stopped"
+UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
+NOT_FOUND = "No check of this exercise was found."
+ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
+_own = threading.local()
+
+
+def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
+    """Judge what one student handed in; the result is JSON.
+
+    Returns:
+        `"student"`, `"notes"` (what is wrong with a file), `"lacks"` (which of `sandbox.PROMISES` did not hold) and
+        `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"` and `"fingerprint"`, which is equal for
+        equal code.
+    """
+    exercises = [task.exercise for task in assignment.tasks]
+    read_ones = [(path, read(path, exercises, _asker().read)) for path in paths]
+    result = {
+        "student": student,
+        "notes": [f"{cut(path.name, True)}: {one.problem}" for path, one in read_ones if one.problem]
+        if paths
+        else ["no notebook (.ipynb) was handed in"],
+        "lacks": [],
+        "tasks": {},
+    }
+    for task in assignment.tasks:
+        judged = [_judged(assignment, student, task, submission, result) for _, submission in read_ones]
+        missing = entry(Verdict(task.exercise, "not found", NOT_FOUND))
+        result["tasks"][task.exercise] = min([*judged, missing], key=lambda one: ORDER.index(one["status"]))
+    return result
+
+
+def _judged(assignment, student, task: Task, submission: Submission, result):
+    answer = submission.answers.get(task.exercise)
+    if answer is None:
+        if task.exercise in submission.mentioned:
+            return entry(Verdict(task.exercise, LOOK, "Its check stands here in a way that could not be read."))
+        return entry(Verdict(task.exercise, "not found", NOT_FOUND))
+    return entry(_verdict(assignment, student, task, answer, result), answer)
+
+
+def entry(verdict, answer: Answer | None = None):
+    return {
+        "status": verdict.status,
+        "message": verdict.message,
+        "misconception": verdict.misconception,
+        "fingerprint": answer.fingerprint if answer else "",
+    }
+
+
+def _verdict(assignment, student, task, answer, result):
+    exercise = find_exercise(task.exercise)
+    return judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer, result))
+
+
+def _asked(assignment, student, exercise, answer, result):
+    name = f"{assignment.salt} {student}".encode("utf-8", "surrogatepass")
+    inputs = draw(exercise, int.from_bytes(hashlib.sha256(name).digest()[:6]))  # they differ by student
+    try:
+        reply = _asker().ask(
+            answer.statements, answer.expression, inputs, exercise.differentiable, exercise.kept_places
+        )
+    except Stopped as error:
+        return Verdict(exercise.id, STOPPED, f"There are no numbers to judge: {error}.")
+    result["lacks"] = sorted({*result["lacks"], *reply["lacks"]})
+    if reply["outcomes"] is None:
+        return Verdict(exercise.id, LOOK, f"It could not be run:\n{reply['failure']}")
+    gradients = reply["gradients"] or [NoNumbers("nothing that is a gradient")] * len(inputs)
+    try:
+        if not reply["callable"] and inputs[0] and reply["outcomes"][0] is not ...:
+            verdict = no_function(exercise)
+        else:
+            verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
+    except Exception as error:  # an answer may have put anything in the place of its numbers
+        return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {type(error).__name__}")
+    if verdict.status == "wrong" and any(map(_ran_out_of_time, [*reply["outcomes"], *gradients])):
+        return Verdict(exercise.id, STOPPED, f"It took too long. {verdict.message}")
+    if verdict.status == "wrong" and (doubt := _doubt(reply, answer)):
+        return Verdict(exercise.id, LOOK, f"{verdict.message}\nBut perhaps it is not what was meant: {doubt}.")
+    return verdict
+
+
+def _ran_out_of_time(outcome):
+    return isinstance(outcome, NoNumbers) and outcome.text.startswith(LATE)
+
+
+def _doubt(reply, answer):
+    """Why an answer may be right where it is run in its notebook, with all of it; empty where nothing says so."""
+    texts = [str(outcome) for outcome in reply["outcomes"] if isinstance(outcome, NoNumbers)]
+    missing = next((text for text in texts if text.startswith("NameError")), "")
+    changed = "what was left out may have changed what it uses" if answer.uncertain else ""
+    return reply["failure"] or missing or reply["limit"] or changed
+
+
+def _asker():
+    """The process that this thread asks."""
+    if not hasattr(_own, "asker"):
+        _own.asker = Asker()
+    return _own.asker
