@@ -18,7 +18,8 @@ weekly = $(if $(ALL),$(wildcard $(addprefix tests/weekly/,$(1))))
 # What is tried again, once, and named at the end: where a browser or its driver says that it has crashed.
 IN_BROWSERS := --reruns=1 -rR --only-rerun='(Target|Page) crashed|TargetClosedError|InvalidSessionIdException|Could not \
   parse script result|Firefox ended|Target closed'
-PACKAGE_TESTS = --dist=loadscope tests/package tests/classroom $(call weekly,package records)
+# Names what was skipped, such as tests of what this system does not keep answers from.
+PACKAGE_TESTS = -rs --dist=loadscope tests/package tests/classroom $(call weekly,package records)
 
 # Every process here imports PyTorch: from bytecode in 2 seconds of a processor's time, from source in 5. So bytecode is
 # made once, by as many processes as there are cores, and kept, whatever the environment says. A package may ship a file
