@@ -13,7 +13,7 @@ from attention_classroom.submission import Submission, from_message
 from attention_classroom.words import cut, fit_to_show
 
 SECONDS = 20  # of a processor's time for an answer, with all that has to run before it
-CLOCK = 3  # times that, by the clock
+CLOCK = 2  # times that, by the clock: for what sleeps, and for a busy machine
 START = 300  # seconds in which PyTorch is loaded
 WORKER = "attention_classroom.worker"
 CALLS = 5_000  # of functions that an answer was lent
@@ -142,7 +142,7 @@ def _conversation(channel, request, lent, seconds):
     except (EOFError, ConnectionError):
         raise Stopped(f"its process ended before it answered, or was ended after {seconds:g} seconds") from None
     except TimeoutError:
-        raise Stopped(f"no answer after {seconds:g} seconds") from None
+        raise Stopped(f"no answer after {CLOCK * seconds:g} seconds") from None
     except (ValueError, KeyError, TypeError):
         raise Stopped("what came is no answer") from None
     raise Stopped(f"it called the functions that it was given more than {CALLS} times")

@@ -8,7 +8,6 @@ folder. For whoever is root it is the same, and each answer then runs as a user 
 import contextlib
 import ctypes
 import os
-import platform
 import site
 import struct
 import sys
@@ -43,7 +42,7 @@ def close_in(package: Path, hidden: list[Path]) -> bool:
 
     They have no network either. Says whether the system did it; where it did not, they go on with what it did.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or os.uname().machine not in PIVOT_ROOT:
         return False
     uid, gid = os.getuid(), os.getgid()
     try:
@@ -79,7 +78,7 @@ def _show(package, hidden):
     read_only = struct.pack("QQQQ", SET_READ_ONLY, 0, 0, 0)
     _call(_libc().syscall(MOUNT_SETATTR, -100, EMPTY.encode(), BELOW_TOO, read_only, ctypes.c_size_t(32)))
     os.chdir(EMPTY)
-    _call(_libc().syscall(PIVOT_ROOT[platform.machine()], b".", b"."))
+    _call(_libc().syscall(PIVOT_ROOT[os.uname().machine], b".", b"."))
     _call(_libc().umount2(b".", DETACH))
     os.chdir("/")
 

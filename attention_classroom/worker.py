@@ -1,20 +1,20 @@
 """Run one answer in a process of its own, which knows no reference and gives nothing but numbers back.
 
 `python -P -m attention_classroom.worker FD SECONDS` loads PyTorch once, closes itself in (`sandbox`), and then forks
-for each answer: first a guard, which ends the answer when its time is over, then the answer itself, which makes its own
-folder and gives up its rights before it reads what to run. Notebooks are read in such a process, too.
+for each answer: first a guard, which ends the answer where the grader waits no more, then the answer itself, which
+makes its own folder and gives up its rights before it reads what to run. Notebooks are read in such a process, too.
 """
 
 import contextlib
 import math
 import os
 import resource
+import select
 import shutil
 import signal
 import socket
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import attention_course
@@ -27,13 +27,11 @@ from attention_classroom.system_calls import refuse_calls
 
 MEMORY = 2 * 2**30
 FILE = 2**20
-WAIT = 2  # times the processor's seconds, by the clock: for what sleeps, and for a busy machine
 NOTEBOOK = 64 * 2**20  # bytes of a message with one
 
 
 def main(control: socket.socket, seconds: float) -> None:
     """Fork for each channel that comes in, until the grader goes."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     memory = _memory_used() + MEMORY
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -48,15 +46,15 @@ def main(control: socket.socket, seconds: float) -> None:
         message, channels, _, _ = socket.recv_fds(control, 1, 1)
         if not message:
             return
-        if os.fork() == 0:
+        if (guard := os.fork()) == 0:
             control.close()
             _guard(socket.socket(fileno=channels[0]), seconds, memory, closed_in)
         os.close(channels[0])
+        os.waitpid(guard, 0)  # so that there is one answer at a time
 
 
 def _guard(channel, seconds, memory, closed_in):
-    """Start the answer, and end it in time, with all that it started."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    """Start the answer, and end it as soon as the grader has closed the channel, with all that it started."""
     number, apart = os.getppid(), sandbox.part()
     folder = None if closed_in else tempfile.mkdtemp()
     try:
@@ -69,10 +67,10 @@ def _guard(channel, seconds, memory, closed_in):
                 _reply(channel)
             finally:
                 os._exit(0)
-        channel.close()
-        end = time.monotonic() + WAIT * seconds
-        while time.monotonic() < end and os.waitpid(started, os.WNOHANG) == (0, 0):
-            time.sleep(0.002)
+        closed = select.poll()
+        closed.register(channel, 0)
+        while not closed.poll(2) and os.waitpid(started, os.WNOHANG) == (0, 0):
+            pass
         with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
             os.killpg(started, signal.SIGKILL)
     finally:

@@ -11,12 +11,13 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from attacks import FORGING, OWN, REVIEWED, SECRET, program
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, ROOT, START, WRONG, marks, notebook
+
+from attention_classroom.sandbox import PROMISES
 
 AS_NOBODY = [sys.executable, str(Path(__file__).with_name("as_nobody.py"))]
 
@@ -28,26 +29,28 @@ def graded(request, tmp_path_factory):
     with listening(place / "named") as (named, port):
         handed_in(place, (str(place), str(ROOT), named, port, SECRET), forging=request.param == "ordinary")
         before = state(place)
-        start = time.monotonic()
-        ran = subprocess.run(
-            [*user(request.param, place), sys.executable, "-m", "attention_course", "grade",
-             place / "instructor" / "assignment.json", place / "handed in", "--out", place / "marks"],
-            capture_output=True, text=True, cwd=ROOT, timeout=500,
-            env=os.environ | {"HOME": str(place / "home"), "TOKEN": SECRET, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    print(f"{time.monotonic() - start:.0f} seconds")
+        grade(request.param, place)
     return place, before, state(place)
 
 
-def user(name, place):
+def grade(who, place):
+    ran = subprocess.run(
+        [*user(who, place), sys.executable, "-m", "attention_course", "grade",
+         place / "instructor" / "assignment.json", place / "handed in", "--out", place / "marks"],
+        capture_output=True, text=True, cwd=ROOT, timeout=500,
+        env=os.environ | {"HOME": str(place / "home"), "TOKEN": SECRET, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
+def user(who, place):
     """What to write before a command, so that such a user runs it."""
-    if name == "root":
+    if who == "root":
         as_root = [] if os.getuid() == 0 else [shutil.which("sudo") or "", "--non-interactive", "--preserve-env"]
         if as_root and subprocess.run([*as_root, "true"], check=False, capture_output=True).returncode:
             missing("there is no root here")
         return as_root
-    return [*AS_NOBODY, str(place)] if os.getuid() == 0 else []
+    return [*AS_NOBODY, "contained" if who == "contained" else "plain", str(place)]
 
 
 def missing(what):
@@ -84,12 +87,16 @@ class listening:  # noqa: N801  (used as a function)
         os.unlink(self.name)
 
 
-def handed_in(place, places, forging):
-    """Everybody who attacks, odd files among them, and somebody honest before every third."""
+def instructor(place):
     (place / "home" / ".ssh").mkdir(parents=True)
     (place / "home" / ".ssh" / "id_rsa").write_text(SECRET)
     (place / "instructor").mkdir()
     ONE.save(place / "instructor" / "assignment.json")
+
+
+def handed_in(place, places, forging):
+    """Everybody who attacks, odd files among them, and somebody honest before every third."""
+    instructor(place)
     folder = place / "handed in"
     attacks = {name: f"{program(body, places)}\n{CHECK}" for name, body in (REVIEWED | OWN).items()}
     for name, before in FORGING.items() if forging else ():
@@ -147,10 +154,28 @@ def test_nothing_of_the_class_and_of_its_instructor_changes(graded):
     assert {path.name for path in before | after if before.get(path) != after.get(path)} == set()
 
 
+READING = {"a text": "RuntimeError(got)", "a kind": "type(got, (Exception,), {})()", "no number": None}
+
+
+def test_where_files_are_open_it_is_said_and_what_stands_in_them_is_not_told(tmp_path):
+    """As in most containers, where nobody may make the namespaces that hide them."""
+    instructor(tmp_path)
+    for number, error in enumerate(READING.values()):
+        act = f"raise {error}" if error else "return got"
+        cell = f"got = open({str(tmp_path / 'home' / '.ssh' / 'id_rsa')!r}).read()\ndef answer(x):\n    {act}\n{CHECK}"
+        notebook(tmp_path / "handed in" / f"{number}.ipynb", START, cell)
+    notebook(tmp_path / "handed in" / "honest.ipynb", START, f"{RIGHT}\n{CHECK}")
+    grade("contained", tmp_path)
+    rows, of_the_class = marks(tmp_path / "marks"), (tmp_path / "marks" / "class.md").read_text()
+    assert {name: row["points"] for name, row in rows.items()} == {"0": "0", "1": "0", "2": "0", "honest": "2"}
+    kept, _, broken = of_the_class.partition("**This system does not see to it**")
+    assert PROMISES["files"] in broken and PROMISES["processes"] in broken and PROMISES["sockets"] in kept
+    told = [path.read_text() for path in (tmp_path / "marks").rglob("*") if path.is_file()]
+    assert not any(SECRET in text for text in told) and any("is not shown" in text for text in told)
+
+
 def kept(graded, *promises):
     """Skip where the system does not keep one of these promises, which `class.md` then says."""
-    from attention_classroom.sandbox import PROMISES
-
     _, _, broken = (graded[0] / "marks" / "class.md").read_text().partition("**This system does not see to it**")
     if lacks := [name for name in promises if PROMISES[name] in broken.partition("\n## ")[0]]:
         missing(f"this system does not promise: {', '.join(lacks)}")
