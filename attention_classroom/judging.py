@@ -1,6 +1,7 @@
 """Judge what one student has handed in. No submission judges itself: see `worker`."""
 
 import hashlib
+import re
 import threading
 from pathlib import Path
 
@@ -8,7 +9,6 @@ from attention_classroom.assignment import Assignment, Task
 from attention_classroom.client import Asker, Stopped
 from attention_classroom.needs import Answer
 from attention_classroom.submission import Submission, read
-from attention_classroom.words import cut
 from attention_course.exercises import Verdict, find_exercise
 from attention_course.exercises.judging.checking import draw, no_function, verdict_on
 from attention_course.exercises.judging.running import LATE, NoNumbers
@@ -19,6 +19,7 @@ STOPPED = "stopped"
 UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
 NOT_FOUND = "No check of this exercise was found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
+NO_NAME = re.compile(r"[^\w .()-]")  # what a file's name may hold besides
 _own = threading.local()
 
 
@@ -34,7 +35,7 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     read_ones = [(path, read(path, exercises, _asker().read)) for path in paths]
     result = {
         "student": student,
-        "notes": [f"{cut(path.name, True)}: {one.problem}" for path, one in read_ones if one.problem]
+        "notes": [f"{NO_NAME.sub('_', path.name)[:60]}: {one.problem}" for path, one in read_ones if one.problem]
         if paths
         else ["no notebook (.ipynb) was handed in"],
         "lacks": [],

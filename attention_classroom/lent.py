@@ -8,6 +8,7 @@ import torch
 from attention_classroom.protocol import decode, encode
 
 NUMBERS = 2_000  # in all arguments of a call: what a model does with them may grow with their square
+GRAPHS = 500  # that are kept for the way back
 
 
 class Lent:
@@ -52,7 +53,10 @@ class Lent:
         with torch.set_grad_enabled(message["graph"]):
             leaves = [_leaf(argument) if message["graph"] else argument for argument in arguments]
             value = function(*leaves[:unnamed], **dict(zip(names, leaves[unnamed:], strict=True)))
-        self.graphs.append((leaves, value))
+        if message["graph"]:
+            if len(self.graphs) == GRAPHS:
+                raise ValueError(f"gradients are kept of {GRAPHS} calls at most")
+            self.graphs.append((leaves, value))
         # A list may have grown: models keep their caches in lists.
         lists = [encode(argument, self.keep) if isinstance(argument, list) else None for argument in arguments]
         return {"call": len(self.graphs) - 1, "value": encode(value, self.keep), "lists": lists}
@@ -66,10 +70,12 @@ class Lent:
 
 
 def _numbers(value):
-    """How many, or how large where a whole number may say how many."""
+    """How many, at least one each, and where a whole number may say how many, how large it is."""
     if isinstance(value, (tuple, list, dict)):
-        return sum(map(_numbers, value.values() if isinstance(value, dict) else value))
-    return value.numel() if isinstance(value, torch.Tensor) else abs(value) if isinstance(value, int) else 0
+        return 1 + sum(map(_numbers, value.values() if isinstance(value, dict) else value))
+    if isinstance(value, torch.Tensor):
+        return math.prod(max(1, size) for size in value.shape)
+    return max(1, abs(value)) if isinstance(value, int) else 1
 
 
 def _is_float(value):

@@ -29,9 +29,10 @@ REVIEWED = {
     "return open(place + '/exer' + 'cises/scale.py').read()",
     "printed solutions": "return open(ROOT + '/chapters/scale.ipynb').read()",
     "shared memory": "one = ctypes.CDLL(None).shmget(77, 99, 0o1666)\nreturn one if one >= 0 else None",
-    "leftovers": "found = [path for place in ('/tmp', '/var/tmp', '/dev/shm', '/answer') for path in glob.glob(place + '/left*')]\n"
-    "for place in ('/tmp', '/var/tmp', '/dev/shm', '/answer'):\n    try:\n        open(place + '/left', 'w').close()\n    except OSError:\n        pass\n"
-    "return found",
+    "leftovers": "left = []\nfor place in ('/tmp', '/var/tmp', '/dev/shm', '/answer'):\n    try:\n"
+    "        open(place + '/left', 'w').close()\n        left.append(place)\n    except OSError:\n        pass\n"
+    "return left != ['/answer'] and left",
+    "another's leftovers": "return os.listdir('/answer')",
     "a second process": "return os.fork() or 'child'",
 }
 

@@ -5,6 +5,7 @@
 import csv
 import importlib
 import json
+import os
 import re
 import socket
 import sys
@@ -384,10 +385,10 @@ def test_what_is_lent_takes_little_at_a_time_and_has_its_time():
         arguments = encode((value,), lent.keep)
         return lent.serve({"call": number, "arguments": arguments, "names": [], "graph": False})
 
-    for much in (torch.zeros(NUMBERS + 1), 10**9, [torch.zeros(NUMBERS), torch.zeros(1)]):
+    for much in (torch.zeros(NUMBERS + 1), torch.zeros(0, NUMBERS + 1), 10**9, [torch.zeros(NUMBERS)], [None] * NUMBERS):
         assert "at most" in call(much)["error"]
     assert lent.seconds > 0
-    assert "value" in call(torch.zeros(NUMBERS)) and lent.seconds < 0
+    assert "value" in call(torch.zeros(NUMBERS)) and lent.seconds < 0 and not lent.graphs
 
 
 def test_a_lent_function_that_takes_all_the_time_stops_its_answer(verdict_on, monkeypatch):
@@ -403,6 +404,14 @@ def test_only_what_an_answer_needs_is_run(tmp_path):
     cells += [f"{RIGHT}\n{CHECK}"]
     answer = read(notebook(tmp_path / "a.ipynb", *cells), [JACOBIAN]).answers[JACOBIAN]
     assert answer.statements == ["import torch", RIGHT] and answer.expression == "answer"
+
+
+def test_a_file_that_is_too_large_is_not_looked_into(tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.touch()
+    os.truncate(path, 2**40)
+    (result,) = grade_all(ONE, {"a": [path]}, tmp_path / "kept", Here(), 1, lambda *progress: None)
+    assert result["notes"] == ["a.ipynb: larger than 20 MB"]
 
 
 def test_code_that_is_too_long_or_too_deep_is_told(tmp_path):
