@@ -20,6 +20,7 @@ CALLS = 5_000  # of functions that an answer was lent
 # What of this process's environment decides where Python and its libraries are found, and how they compute.
 ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")
 ENVIRONMENT += ("ATEN_CPU_CAPABILITY", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA")
+ALWAYS = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}  # one thread, no GPU
 UNREAD = "reading it takes more time or memory than a notebook needs"
 
 
@@ -106,7 +107,7 @@ class Asker:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ} | {"OMP_NUM_THREADS": "1"},
+                env={name: os.environ[name] for name in ENVIRONMENT if name in os.environ} | ALWAYS,
             )
         self._control.settimeout(START)
         with self._process.stderr as told:

@@ -13,6 +13,7 @@ from pathlib import Path
 from attention_classroom import installed
 from attention_classroom.assignment import Assignment
 from attention_classroom.judging import LOOK, STOPPED, entry, grade_one
+from attention_classroom.sandbox import PROMISES
 from attention_classroom.submission import LARGEST
 from attention_course.exercises import Verdict
 
@@ -42,7 +43,7 @@ def grade_all(
     """
     kept.mkdir(parents=True, exist_ok=True)
     places = {student: kept / f"{safe_name(student)}.json" for student in handed_in}
-    of_all = repr((assignment, installed.version(), installed.commit()))
+    of_all = repr((assignment, installed.version(), installed.commit(), PROMISES))
     digests = {student: _digest(of_all, paths) for student, paths in handed_in.items()}
     results = {student: _kept(places[student], digests[student]) for student in handed_in}
     waiting = [student for student in handed_in if results[student] is None]

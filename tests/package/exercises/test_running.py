@@ -96,6 +96,11 @@ def test_the_limit_holds_for_all_inputs_together():
     assert outcomes[-1] == NoNumbers("no result after 0.4 seconds")
 
 
+def test_the_limit_may_be_of_the_processors_time():
+    assert run(lambda: time.sleep(0.3) or 1, [()], seconds=0.2, processor=True) == [1]
+    assert run(forever, [()], seconds=0.2, processor=True) == [NoNumbers("no result after 0.2 seconds")]
+
+
 def test_an_endless_answer_gets_a_verdict(monkeypatch):
     monkeypatch.setattr("attention_course.exercises.judging.running.run.__defaults__", (0.2,))
     verdict = check("scale.softmax_jacobian", forever)
@@ -175,13 +180,17 @@ def test_what_cannot_be_printed_is_a_result():
         lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
         lambda: torch.ones(1).expand(10**12),
         lambda: torch.ones(3000, 3000),
+        lambda: torch.ones(3_000_000, 0),
         lambda: 10**400,
         lambda: "text " * 1000,
         lambda: None,
         lambda: {1: 2},
         lambda: [[1], [2, 3]],
     ],
-    ids=["sparse", "meta", "quantized", "nested", "endless", "huge", "overflow", "text", "None", "dict", "ragged"],
+    ids=[
+        *("sparse", "meta", "quantized", "nested", "endless", "huge", "empty rows", "overflow", "text", "None", "dict"),
+        "ragged",
+    ],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_what_cannot_be_compared_is_a_result(make):
