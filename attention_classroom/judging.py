@@ -19,6 +19,7 @@ STOPPED = "stopped"
 UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
 NOT_FOUND = "No check of this exercise was found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
+MOST = 50  # notebooks of one student
 NO_NAME = re.compile(r"[^\w .()-]")  # what a file's name may hold besides
 _own = threading.local()
 
@@ -32,15 +33,13 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
         equal code.
     """
     exercises = [task.exercise for task in assignment.tasks]
-    read_ones = [(path, read(path, exercises, _asker().read)) for path in paths]
-    result = {
-        "student": student,
-        "notes": [f"{NO_NAME.sub('_', path.name)[:60]}: {one.problem}" for path, one in read_ones if one.problem]
-        if paths
-        else ["no notebook (.ipynb) was handed in"],
-        "lacks": [],
-        "tasks": {},
-    }
+    read_ones = [(path, read(path, exercises, _asker().read)) for path in paths[:MOST]]
+    notes = [f"{NO_NAME.sub('_', path.name)[:60]}: {one.problem}" for path, one in read_ones if one.problem]
+    if not paths:
+        notes = ["no notebook (.ipynb) was handed in"]
+    if len(paths) > MOST:
+        notes.append(f"of {len(paths)} notebooks the first {MOST} were read")
+    result = {"student": student, "notes": notes, "lacks": [], "tasks": {}}
     for task in assignment.tasks:
         judged = [_judged(assignment, student, task, submission, result) for _, submission in read_ones]
         missing = entry(Verdict(task.exercise, "not found", NOT_FOUND))

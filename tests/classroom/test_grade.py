@@ -414,6 +414,12 @@ def test_a_file_that_is_too_large_is_not_looked_into(tmp_path):
     assert result["notes"] == ["a.ipynb: larger than 20 MB"]
 
 
+def test_of_very_many_notebooks_the_first_are_read(tmp_path):
+    paths = [notebook(tmp_path / f"{number}.ipynb", START) for number in range(judging.MOST + 1)]
+    paths[-1].write_text("not read")
+    assert grade_one(ONE, "a", paths)["notes"] == ["of 51 notebooks the first 50 were read"]
+
+
 def test_code_that_is_too_long_or_too_deep_is_told(tmp_path):
     for code, told in (("x = 1\n" * 50_000, "characters of code"), ("x = " + "-" * 20_000 + "1", "nested too deeply")):
         assert told in read(notebook(tmp_path / "a.ipynb", code), [JACOBIAN]).problem
