@@ -29,10 +29,14 @@ class Stopped(Exception):
 
 
 class Asker:
-    """A process that has PyTorch loaded and forks for each answer, which has `seconds` of time."""
+    """A process that has PyTorch loaded and forks for each answer, which has `seconds` of time.
+
+    Attributes:
+        lacks: Which of `sandbox.PROMISES` the system does not keep, once something was read or asked.
+    """
 
     def __init__(self, seconds: float = SECONDS):
-        self.seconds = seconds
+        self.seconds, self.lacks = seconds, []
         self._process = None
 
     def ask(
@@ -49,9 +53,8 @@ class Asker:
 
         Returns:
             `"outcomes"` and `"gradients"` as `run` gives them (`None` where there are none), `"callable"`,
-            `"failure"` (what went wrong before it, or `None`), `"limit"` (what it wanted of a function that it was
-            given and goes in notebooks only, or nothing), and `"lacks"` (which of `sandbox.PROMISES` the system does
-            not keep).
+            `"failure"` (what went wrong before it, or `None`), and `"limit"` (what it wanted of a function that it was
+            given and goes in notebooks only, or nothing).
 
         Raises:
             Stopped: If the answer's process ended, or said something that is no answer.
@@ -66,18 +69,45 @@ class Asker:
             "kept": list(kept),
         }
         with self._forked() as channel:
-            return _conversation(channel, request, lent, self.seconds)
+            return self._conversation(channel, request, lent)
 
     def read(self, notebook: str, exercises: list[str]) -> Submission:
         """What `read_text` finds in a notebook, within the limits of an answer."""
         with self._forked() as channel:
             try:
-                channel.settimeout(CLOCK * self.seconds)
-                receive(channel)
+                self._begin(channel)
                 send(channel, {"notebook": notebook, "exercises": exercises})
                 return from_message(receive(channel))
             except (EOFError, OSError, ValueError):
                 return Submission(problem=UNREAD)
+
+    def _begin(self, channel):
+        channel.settimeout(CLOCK * self.seconds)
+        self.lacks = list(map(str, receive(channel)["lacks"]))
+
+    def _conversation(self, channel, request, lent):
+        seconds = self.seconds
+        end = time.monotonic() + CLOCK * seconds
+        try:
+            self._begin(channel)
+            send(channel, request)
+            for _ in range(CALLS):
+                channel.settimeout(max(end - time.monotonic(), 0.01))
+                message = receive(channel)
+                if not isinstance(message, dict):
+                    raise ValueError("no message")
+                if "failure" in message:
+                    return _reply(message, request, hidden="files" not in self.lacks)
+                send(channel, lent.serve(message))
+                if lent.seconds < 0:
+                    raise Stopped(f"what it was given ran for {seconds:g} seconds")
+        except (EOFError, ConnectionError):
+            raise Stopped(f"its process ended before it answered, or was ended after {seconds:g} seconds") from None
+        except TimeoutError:
+            raise Stopped(f"no answer after {CLOCK * seconds:g} seconds") from None
+        except (ValueError, KeyError, TypeError):
+            raise Stopped("what came is no answer") from None
+        raise Stopped(f"it called the functions that it was given more than {CALLS} times")
 
     def _forked(self):
         mine, theirs = socket.socketpair()
@@ -124,33 +154,8 @@ class Asker:
             self._process = None
 
 
-def _conversation(channel, request, lent, seconds):
-    end = time.monotonic() + CLOCK * seconds
-    try:
-        channel.settimeout(CLOCK * seconds)
-        lacks = list(map(str, receive(channel)["lacks"]))
-        send(channel, request)
-        for _ in range(CALLS):
-            channel.settimeout(max(end - time.monotonic(), 0.01))
-            message = receive(channel)
-            if not isinstance(message, dict):
-                raise ValueError("no message")
-            if "failure" in message:
-                return _reply(message, lacks, request)
-            send(channel, lent.serve(message))
-            if lent.seconds < 0:
-                raise Stopped(f"what it was given ran for {seconds:g} seconds")
-    except (EOFError, ConnectionError):
-        raise Stopped(f"its process ended before it answered, or was ended after {seconds:g} seconds") from None
-    except TimeoutError:
-        raise Stopped(f"no answer after {CLOCK * seconds:g} seconds") from None
-    except (ValueError, KeyError, TypeError):
-        raise Stopped("what came is no answer") from None
-    raise Stopped(f"it called the functions that it was given more than {CALLS} times")
-
-
-def _reply(message, lacks, request):
-    hidden, code = "files" not in lacks, "\n".join([*request["statements"], request["answer"]])
+def _reply(message, request, hidden):
+    code = "\n".join([*request["statements"], request["answer"]])
     reply = {"failure": None, "outcomes": None, "gradients": None, "callable": bool(message.get("callable"))}
     reply["limit"] = cut(message["limit"], hidden) if message.get("limit") else ""
     if message["failure"] is not None:
@@ -161,7 +166,7 @@ def _reply(message, lacks, request):
             if not isinstance(found, list) or len(found) != count:
                 raise ValueError(f"{kind} must be a list of {count}")
             reply[kind] = [fit_to_show(outcome, hidden, code) for outcome in found]
-    return reply | {"lacks": lacks}
+    return reply
 
 
 def _nothing(number):

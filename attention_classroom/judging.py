@@ -39,21 +39,21 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
         notes = ["no notebook (.ipynb) was handed in"]
     if len(paths) > MOST:
         notes.append(f"of {len(paths)} notebooks the first {MOST} were read")
-    result = {"student": student, "notes": notes, "lacks": [], "tasks": {}}
+    tasks = {}
     for task in assignment.tasks:
-        judged = [_judged(assignment, student, task, submission, result) for _, submission in read_ones]
+        judged = [_judged(assignment, student, task, submission) for _, submission in read_ones]
         missing = entry(Verdict(task.exercise, "not found", NOT_FOUND))
-        result["tasks"][task.exercise] = min([*judged, missing], key=lambda one: ORDER.index(one["status"]))
-    return result
+        tasks[task.exercise] = min([*judged, missing], key=lambda one: ORDER.index(one["status"]))
+    return {"student": student, "notes": notes, "lacks": sorted(_asker().lacks), "tasks": tasks}
 
 
-def _judged(assignment, student, task: Task, submission: Submission, result):
+def _judged(assignment, student, task: Task, submission: Submission):
     answer = submission.answers.get(task.exercise)
     if answer is None:
         if task.exercise in submission.mentioned:
             return entry(Verdict(task.exercise, LOOK, "Its check stands here in a way that could not be read."))
         return entry(Verdict(task.exercise, "not found", NOT_FOUND))
-    return entry(_verdict(assignment, student, task, answer, result), answer)
+    return entry(_verdict(assignment, student, task, answer), answer)
 
 
 def entry(verdict, answer: Answer | None = None):
@@ -65,12 +65,12 @@ def entry(verdict, answer: Answer | None = None):
     }
 
 
-def _verdict(assignment, student, task, answer, result):
+def _verdict(assignment, student, task, answer):
     exercise = find_exercise(task.exercise)
-    return judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer, result))
+    return judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer))
 
 
-def _asked(assignment, student, exercise, answer, result):
+def _asked(assignment, student, exercise, answer):
     name = f"{assignment.salt} {student}".encode("utf-8", "surrogatepass")
     inputs = draw(exercise, int.from_bytes(hashlib.sha256(name).digest()[:6]))  # they differ by student
     try:
@@ -79,7 +79,6 @@ def _asked(assignment, student, exercise, answer, result):
         )
     except Stopped as error:
         return Verdict(exercise.id, STOPPED, f"There are no numbers to judge: {error}.")
-    result["lacks"] = sorted({*result["lacks"], *reply["lacks"]})
     if reply["outcomes"] is None:
         return Verdict(exercise.id, LOOK, f"It could not be run:\n{reply['failure']}")
     gradients = reply["gradients"] or [NoNumbers("nothing that is a gradient")] * len(inputs)

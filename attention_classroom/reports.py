@@ -162,7 +162,7 @@ def _promises(lacks):
     broken = [promise for name, promise in PROMISES.items() if name in lacks]
     lines = ["In this run:", "", *(f"- {promise}" for promise in kept)] if kept else []
     if broken:
-        lines += ["", "**This system does not see to it**, so take another or a container, that:", ""]
+        lines += ["", "**Not in this run**, since this system does not allow it (take another, or a container):", ""]
         lines += [f"- {promise}" for promise in broken]
     return lines
 

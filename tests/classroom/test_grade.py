@@ -22,7 +22,7 @@ from here import Here
 from attention_classroom import grading, installed, judging
 from attention_classroom.assign import assign
 from attention_classroom.assignment import Assignment, Task
-from attention_classroom.client import Asker, Stopped, _conversation
+from attention_classroom.client import Asker, Stopped
 from attention_classroom.grading import grade_all, grade_one, safe_name
 from attention_classroom.handed_in import submissions
 from attention_classroom.lent import NUMBERS, Lent
@@ -268,6 +268,13 @@ def test_the_time_of_an_answer_is_the_processor_s(asker):
     assert reply["outcomes"] == [3]
 
 
+def test_an_answer_computes_to_the_last_digit_as_the_grader_does(asker):
+    """With the processor's own instructions: with others a right answer may be too far off."""
+    x = torch.linspace(-3, 3, 1000).view(50, 20)
+    reply = asker.ask(["import torch"], "lambda x: torch.nn.functional.layer_norm(x, (20,))", [(x,)], False, ())
+    assert torch.equal(reply["outcomes"][0], torch.nn.functional.layer_norm(x, (20,)))
+
+
 def test_what_is_empty_may_not_have_millions_of_rows(asker):
     reply = asker.ask(["import torch"], "lambda x: torch.zeros(3_000_000, 0)", [(torch.ones(1),)], False, ())
     assert reply["outcomes"] == [NoNumbers("a tensor of shape (3000000, 0)")]
@@ -364,7 +371,7 @@ def test_a_first_message_that_is_none_stops_one_answer_and_not_the_grader(messag
     with mine, theirs:
         send(theirs, message)
         with pytest.raises(Stopped, match="what came is no answer"):
-            _conversation(mine, {}, Lent(), 1)
+            Asker(seconds=1)._conversation(mine, {}, Lent())
 
 
 def test_an_answer_may_call_what_it_was_lent_and_look_no_deeper():

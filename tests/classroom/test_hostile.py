@@ -166,7 +166,7 @@ def test_where_files_are_open_it_is_said_and_what_stands_in_them_is_not_told(tmp
     grade("contained", tmp_path)
     rows, of_the_class = marks(tmp_path / "marks"), (tmp_path / "marks" / "class.md").read_text()
     assert {name: row["points"] for name, row in rows.items()} == {"0": "0", "1": "0", "2": "0", "honest": "2"}
-    kept, _, broken = of_the_class.partition("**This system does not see to it**")
+    kept, _, broken = of_the_class.partition("**Not in this run**")
     assert PROMISES["files"] in broken and PROMISES["processes"] in broken and PROMISES["sockets"] in kept
     told = [path.read_text() for path in (tmp_path / "marks").rglob("*") if path.is_file()]
     assert not any(SECRET in text for text in told) and any("is not shown" in text for text in told)
@@ -174,7 +174,7 @@ def test_where_files_are_open_it_is_said_and_what_stands_in_them_is_not_told(tmp
 
 def kept(graded, *promises):
     """Skip where the system does not keep one of these promises, which `class.md` then says."""
-    _, _, broken = (graded[0] / "marks" / "class.md").read_text().partition("**This system does not see to it**")
+    _, _, broken = (graded[0] / "marks" / "class.md").read_text().partition("**Not in this run**")
     if lacks := [name for name in promises if PROMISES[name] in broken.partition("\n## ")[0]]:
         missing(f"this system does not promise: {', '.join(lacks)}")
 

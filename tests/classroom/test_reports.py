@@ -177,7 +177,7 @@ def test_it_is_said_where_the_grader_fails_for_everybody(tmp_path, capsys, monke
 
 def test_the_page_of_the_class_says_what_the_system_does_not_keep(tmp_path):
     write_reports(ONE, [result_of("a"), result_of("b") | {"lacks": ["files"]}], tmp_path, {})
-    kept, _, broken = (tmp_path / "class.md").read_text().partition("**This system does not see to it**")
+    kept, _, broken = (tmp_path / "class.md").read_text().partition("**Not in this run**")
     assert PROMISES["sockets"] in kept and PROMISES["files"] in broken and PROMISES["files"] not in kept
 
 
