@@ -34,7 +34,9 @@ NOTEBOOK = 64 * 2**20  # bytes of a message with one
 
 def main(control: socket.socket, seconds: float) -> None:
     """Fork for each channel that comes in, until the grader goes."""
-    torch.backends.cpu.get_cpu_capability()  # found once, in files that are out of sight later
+    # What PyTorch finds out about the processor, it reads in files that are soon out of sight.
+    for dtype in (torch.float32, torch.bfloat16, torch.float16):
+        (torch.eye(8, dtype=dtype) @ torch.eye(8, dtype=dtype)).softmax(0)
     memory = _memory_used() + MEMORY
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
