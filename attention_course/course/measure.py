@@ -13,17 +13,28 @@ import torch
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one call, over several.
+    """How long a call took, each time it was made.
 
     Attributes:
-        median: In seconds.
-        fastest: In seconds.
-        slowest: In seconds.
+        seconds: Of each call, in order.
     """
 
-    median: float
-    fastest: float
-    slowest: float
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """In seconds."""
+        return median(self.seconds)
+
+    @property
+    def fastest(self) -> float:
+        """In seconds."""
+        return min(self.seconds)
+
+    @property
+    def slowest(self) -> float:
+        """In seconds."""
+        return max(self.seconds)
 
 
 def time_calls(functions: dict[str, Callable[[], object]], *, repeats: int = 10, warmup: int = 2) -> dict[str, Timing]:
@@ -49,7 +60,7 @@ def time_calls(functions: dict[str, Callable[[], object]], *, repeats: int = 10,
     for _ in range(repeats):
         for name, function in functions.items():
             seconds[name].append(_seconds(function))
-    return {name: Timing(median(runs), min(runs), max(runs)) for name, runs in seconds.items()}
+    return {name: Timing(tuple(runs)) for name, runs in seconds.items()}
 
 
 def _seconds(function: Callable[[], object]) -> float:

@@ -14,8 +14,10 @@ def test_calls_are_made_in_turns_and_timed_by_the_clock(monkeypatch):
 
     timings = measure.time_calls({"nap": nap, "none": lambda: calls.append("none")}, repeats=3, warmup=1)
     assert calls == ["nap", "none"] * 4
-    assert timings["none"] == measure.Timing(0.0, 0.0, 0.0)
-    assert timings["nap"] == measure.Timing(2.0**-5, 2.0**-7, 2.0**-3)
+    assert timings["none"] == measure.Timing((0.0, 0.0, 0.0))
+    nap_timing = timings["nap"]
+    assert nap_timing.seconds == (2.0**-3, 2.0**-5, 2.0**-7)
+    assert (nap_timing.median, nap_timing.fastest, nap_timing.slowest) == (2.0**-5, 2.0**-7, 2.0**-3)
     with pytest.raises(ValueError, match="repeats"):
         measure.time_calls({}, repeats=0)
 
