@@ -1,6 +1,6 @@
 """Bits per character of a small language model with and without decay in its linear attention, for `efficient`.
 
-The protocol is that of `efficient_text`; each mechanism runs at three learning rates.
+Each mechanism runs at three learning rates.
 """
 
 import _text

@@ -36,21 +36,6 @@ def decay(s):
     yield lambda: on_the_page, partial(s.Decay, s.SETTINGS["decays"]), torch.randn(3, 2, 4, 50, 16)
 
 
-def efficient_text(s):
-    (mechanisms,) = printed("approximations.ipynb", "causal_mechanisms", **vars(s))
-    shown = mechanisms(64)
-    assert list(shown) == s.MECHANISMS
-    assert shown.pop("exact") is s.make_mechanism("exact", 64)
-    big_bird, own = shown.pop("BigBird"), s.make_mechanism("BigBird", 64)  # which draws its layout
-    assert big_bird.block_size == own.block_size and big_bird.layout.shape == own.layout.shape
-    for name, mechanism in shown.items():
-        own = s.make_mechanism(name, 64)
-        if name == "Performer":
-            own.directions.copy_(mechanism.directions)
-        query, key, value = torch.randn(3, 1, 2, 64, 16)
-        yield lambda m=mechanism: m, lambda m=own: m, [query, query if name == "LSH" else key, value]
-
-
 def head_counts(s):
     pages = {"multi_head.ipynb": ("Reader", "MyMultiHeadAttention", "split", "join"), "one_head.ipynb": ("Reader",)}
     for page, names in pages.items():
@@ -128,7 +113,6 @@ def transformer_depth(s):
 SCRIPTS = {
     "circuits": circuits,
     "decay": decay,
-    "efficient_text": efficient_text,
     "head_counts": head_counts,
     "leave_out": leave_out,
     "length_remedies": length_remedies,

@@ -170,10 +170,6 @@ EXPECTED = {
             s.SEEDS,
         ),
     ),
-    "efficient_text": lambda s, _: (
-        s.SETTINGS,
-        varied(("mechanism", "steps", "peak_lr"), s.SETTINGS, every(mechanism=s.MECHANISMS) + s.CHANCES, s.SEEDS),
-    ),
     "efficient_times": lambda s, _: (
         s.SETTINGS,
         [
@@ -392,26 +388,12 @@ def test_pruning_removes_every_head_once_and_ends_at_the_same_cost_in_every_orde
     assert len({(len(curve), curve[0], curve[-1]) for curve in curves}) == 1
 
 
-def test_decay_keeps_the_protocol_of_the_other_mechanisms():
-    """The same model and training: exact attention and linear attention need the bits that were recorded before."""
-    before, after = recorded.load("efficient_text"), recorded.load("decay")
-    assert before["settings"].items() <= after["settings"].items()
-    usual, found = {"rotated": True, "peak_lr": before["settings"]["peak_lr"]}, 0
-    for run in results_of("efficient_text", steps=before["settings"]["steps"], peak_lr=usual["peak_lr"]):
-        for again in results_of("decay", mechanism=run["mechanism"], seed=run["seed"], **usual):
-            assert abs(again["bits"] - run["bits"]) < 0.1  # another processor rounds otherwise
-            found += 1
-    assert found == 9
-
-
 def test_exact_attention_recalls_in_every_crowd():
     """What the others lose is then theirs to lose: the task, the model and the training are good enough."""
     assert min(run["right"] for run in results_of("efficient_recall", mechanism="exact")) > 0.98
 
 
 def test_what_is_compared_has_as_many_parameters():
-    """But for hashing, whose queries and keys are one projection."""
-    assert len({run["parameters"] for run in results_of("efficient_text") if run["mechanism"] != "LSH"}) == 1
     for n in (1, 2, 4):
         assert len({run["parameters"] for run in results_of("head_counts", experiment="heads", n_relations=n)}) == 1
     counts = {run["model"]: run["parameters"] for run in results_of("vision")}

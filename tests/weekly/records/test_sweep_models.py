@@ -19,9 +19,6 @@ def language_models():
     """Every causal model that reads up to 50 symbols."""
     for name in load("decay").MECHANISMS:
         yield f"decay: {name}", load("decay").make_model(name, 50, rotated=True)
-    for name in load("efficient_text").MECHANISMS:
-        if name != "LSH":  # which tokens share a bucket's chunk depends on all: it hides the future's content only
-            yield f"efficient_text: {name}", load("efficient_text").make_model(name, 50, 40)
     for name in load("states").MECHANISMS:
         for positions in load("states").POSITIONS:
             yield f"states: {name}, {positions}", load("states").make_language_model(name, 50, positions)
