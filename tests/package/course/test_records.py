@@ -48,6 +48,17 @@ least_loss = partial(min, key=lambda row: math.inf if row["loss"] is None else r
 most_right = partial(max, key=itemgetter("right"))
 
 
+def rows_of_fine_tuned(s, record):
+    scratch = every(start=["scratch"], mechanism=s.FROM_SCRATCH, seed=s.SEEDS, steps=[s.SETTINGS["steps"]])
+    rows = [row | {"peak_lr": s.FROM_SCRATCH[row["mechanism"]]} for row in scratch]
+    for same in every(start=["exact"], mechanism=s.MECHANISMS, steps=[0, *s.SETTINGS["further_steps"]]):
+        rates = s.SETTINGS["further_lrs"] if same["steps"] else [0.0]
+        tried = [same | {"peak_lr": rate, "seed": s.SEEDS[0]} for rate in rates]
+        best = s.best_rate([row for row in record["results"] if any(one.items() <= row.items() for one in tried)])
+        rows += tried + [same | {"peak_lr": best, "seed": seed} for seed in s.SEEDS[1:]]
+    return s.SETTINGS, rows
+
+
 def many_pairs(s, record):
     of, first, more = s.SETTINGS, [], []
     for name in of["mechanisms"]:
@@ -182,6 +193,7 @@ EXPECTED = {
         s.SETTINGS,
         [{"seed": seed} | what | {"text": n} for seed in s.SEEDS for what, _ in s.substitutes() for n in s.TEXTS],
     ),
+    "fine_tuned": rows_of_fine_tuned,
     "first_symbol": lambda s, _: (
         s.SETTINGS | {"seeds": s.SEEDS},
         [
@@ -357,6 +369,16 @@ def exchanged(results):
     assert wide and all(run["bits"] == pytest.approx(exact[run["seed"], run["text"]], abs=1e-3) for run in wide)
 
 
+def fine_tuned(results):
+    """Exact attention in its own place is what it was."""
+    steps = max(run["steps"] for run in results if run["start"] == "scratch")
+    bits = {}
+    for run in results:
+        if (run["mechanism"], run["start"], run["steps"]) in (("exact", "scratch", steps), ("exact", "exact", 0)):
+            bits.setdefault(run["seed"], []).append(run["bits"])
+    assert bits and all(len(each) == 2 and each[0] == each[1] for each in bits.values())
+
+
 def poolings(results):
     """Without pads a mask has nothing to hide."""
     for run in results:
@@ -371,7 +393,7 @@ def states(results):
             assert run["right"] == pytest.approx((run["changed"] + run["unchanged"]) / 2, abs=2e-4)
 
 
-HOLDS = {check.__name__: check for check in (exchanged, poolings, states)}
+HOLDS = {check.__name__: check for check in (exchanged, fine_tuned, poolings, states)}
 
 
 # What follows from a record, or should --------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ def language_models():
     """Every causal model that reads up to 50 symbols."""
     for name in load("decay").MECHANISMS:
         yield f"decay: {name}", load("decay").make_model(name, 50, rotated=True)
+    for name in load("fine_tuned").MECHANISMS:
+        yield f"fine_tuned: {name}", load("fine_tuned").make_model(name, 50)
     for name in load("states").MECHANISMS:
         for positions in load("states").POSITIONS:
             yield f"states: {name}, {positions}", load("states").make_language_model(name, 50, positions)
