@@ -1,10 +1,13 @@
 """Milliseconds and peak memory of each efficient attention against the number of tokens, for the efficient lesson.
 
-All mechanisms of a length take turns, so that a busy moment hits them alike. `python experiments/efficient.py` measures
-more closely, beside other libraries, and up to half the length.
+All mechanisms of a length take turns. Each ratio is to exact attention in the same round, so that a busy moment of the
+machine hits both; the record has medians over the rounds, and the 10th and 90th percentile. Run it on an idle machine:
+it takes four minutes of two cores. `python experiments/efficient.py` measures beside other libraries, and up to half
+the length.
 """
 
 from functools import partial
+from statistics import quantiles
 
 import torch
 import torch.nn.functional as F
@@ -32,8 +35,8 @@ LENGTHS = [2**power for power in range(6, 16)]
 MECHANISMS = ["exact", "linear", "window", "Performer", "Linformer", "BigBird", "LSH"]
 MECHANISMS += ["exact, causal", "linear, causal", "window, causal", "weights stored"]
 LONGEST = {"weights stored": 4096}
-FEW, MANY = 3, 15  # timed calls, of long and of short sequences
-LONG = 4096
+ROUNDS = {1024: 60, 2048: 30, 4096: 15, 8192: 7, 32768: 3}  # timed calls of each, up to so many tokens
+MOST_COUNTED = 16384  # tokens of which the memory is counted, which takes a call of its own
 
 
 def stored(query, key, value):
@@ -61,6 +64,12 @@ def make_call(name: str, n_tokens: int):
     }[name]()
 
 
+def spread(numbers: list[float], digits: int) -> list[float]:
+    """The 10th percentile, the median and the 90th percentile."""
+    tenths = quantiles(numbers, n=10, method="inclusive") if len(numbers) > 1 else 9 * numbers
+    return [round(tenths[i], digits) for i in (0, 4, 8)]
+
+
 @torch.no_grad()
 def run() -> dict:
     """Time every mechanism at every length; `{"settings": ..., "results": ...}`."""
@@ -71,10 +80,17 @@ def run() -> dict:
         inputs = torch.randn(3, 1, SETTINGS["n_heads"], n_tokens, SETTINGS["d_head"]).unbind()
         names = [name for name in MECHANISMS if n_tokens <= LONGEST.get(name, n_tokens)]
         calls = {name: partial(make_call(name, n_tokens), *inputs) for name in names}
-        peaks = {name: measure.peak_memory(call) for name, call in calls.items()}  # the first call of each
-        timings = measure.time_calls(calls, repeats=FEW if n_tokens > LONG else MANY, warmup=0)
+        counted = calls if n_tokens <= MOST_COUNTED else {}
+        peaks = {name: round(measure.peak_memory(call) / 2**20, 2) for name, call in counted.items()}
+        repeats = next(rounds for most, rounds in ROUNDS.items() if n_tokens <= most)
+        timings = measure.time_calls(calls, repeats=repeats, warmup=0)
         for name in names:
-            result = {"mechanism": name, "n_tokens": n_tokens, "ms": round(1000 * timings[name].median, 3)}
-            results.append(result | {"MiB": round(peaks[name] / 2**20, 2)})
+            exact = timings["exact, causal" if name.endswith("causal") else "exact"].seconds
+            low, middle, high = spread([1000 * each for each in timings[name].seconds], 3)
+            result = {"mechanism": name, "n_tokens": n_tokens, "ms": middle, "ms_range": [low, high]}
+            ratios = [own / other for own, other in zip(timings[name].seconds, exact, strict=True)]
+            low, middle, high = spread(ratios, 5)
+            result |= {"ratio": middle, "ratio_range": [low, high]}
+            results.append(result | {"MiB": peaks.get(name)})
             print(results[-1], flush=True)
     return {"settings": SETTINGS, "results": results}

@@ -43,7 +43,7 @@ SMALL = {
     "circuits": {"MODELS": [{"n_blocks": 1}, {}], "PRUNED": {"window": 8}},
     "decay": {"SETTINGS": {"window": 32}, "PEAK_LRS": [0.01], "FEWER_SEEDS": [0]},
     "efficient_recall": {"N_PEOPLE": [5], "CHANCES": [{"mechanism": "linear", "n_people": 5, "d_model": 8}]},
-    "efficient_times": {"LENGTHS": [128], "MANY": 1},
+    "efficient_times": {"LENGTHS": [128], "ROUNDS": {128: 1}},
     "exchanged": {"SETTINGS": {"window": 32, "every": 50}, "TEXTS": [32], "WINDOWS": [8, 64], "FEATURES": [16]},
     "fine_tuned": {"SETTINGS": {"window": 32, "further_steps": [1, 2]}},
     "first_symbol": {"SETTINGS": {"places": [2, 4]}, "MODELS": [("transformer", 2), ("gru", 2)]},
