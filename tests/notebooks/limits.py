@@ -36,16 +36,12 @@ class Limits:
 
 FIRST_READING = Limits(words=900, code_lines=80, minutes=45)
 LESSON = Limits(words=1300, code_lines=120, minutes=60)
-# Lessons as they were before their limits became narrower, until they are rewritten.
-BEFORE = Limits(words=1400, code_lines=140, minutes=70)
-NOT_REWRITTEN = {"efficient"}
 
 
 def limits_of(name):
     """The limits of a lesson."""
-    if name in NOT_REWRITTEN:
-        return BEFORE
     return FIRST_READING if name in lessons.FIRST_READING else LESSON
+
 
 FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 FOLDED_TEXT = re.compile(r"<details>.*?</details>", re.DOTALL)

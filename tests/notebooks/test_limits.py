@@ -1,19 +1,12 @@
 """Lessons keep to their limits."""
 
-import json
 import re
-from dataclasses import astuple
 from pathlib import Path
 
-import lessons
 import pytest
 from limits import (
-    FIRST_READING,
-    LESSON,
     MOST_CLAIMS,
-    NOT_REWRITTEN,
     STOP,
-    Limits,
     code_lines,
     exercise_minutes,
     limits_of,
@@ -38,14 +31,6 @@ def test_prose_is_short(lesson, notebook, most):
 
 def test_open_code_is_short(lesson, notebook, most):
     assert code_lines(notebook) <= most.code_lines
-
-
-def test_what_was_rewritten_keeps_to_its_limits(root):
-    for name in NOT_REWRITTEN:
-        notebook = json.loads((root / "chapters" / f"{name}.ipynb").read_text(encoding="utf-8"))
-        narrow = FIRST_READING if name in lessons.FIRST_READING else LESSON
-        found = Limits(words(notebook), code_lines(notebook), round(reading_minutes(notebook)))
-        assert any(one > most for one, most in zip(astuple(found), astuple(narrow), strict=True)), name
 
 
 def test_open_cells_are_short(lesson, notebook):

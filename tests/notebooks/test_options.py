@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from lessons import FIRST_READING
-from limits import NOT_REWRITTEN, WORD, markdown
+from limits import WORD, markdown
 
 QUESTION = re.compile(
     r"^\*\*(?:Predict|Say why)\.\*\* (.*?)^<details>.*?</summary>\s*\*\*(.+?)\*\*", re.MULTILINE | re.DOTALL
@@ -41,9 +41,8 @@ def questions_of(page, text):
 
 @pytest.fixture(scope="module")
 def questions(root):
-    """Those of the pages of the first reading that were rewritten."""
-    names = [name for name in FIRST_READING if name not in NOT_REWRITTEN]
-    texts = {name: (root / "chapters" / f"{name}.ipynb").read_text(encoding="utf-8") for name in names}
+    """Those of the pages of the first reading."""
+    texts = {name: (root / "chapters" / f"{name}.ipynb").read_text(encoding="utf-8") for name in FIRST_READING}
     return [question for name, text in texts.items() for question in questions_of(name, markdown(json.loads(text)))]
 
 
