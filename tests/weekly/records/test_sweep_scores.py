@@ -22,7 +22,7 @@ def test_bits_count_second_halves_only():
         logits[:, symbols.size(1) // 2 :, 1] = 100.0
         return logits, None
 
-    assert load("exchanged").bits(sure, torch.ones(5000, dtype=torch.long), 16) == pytest.approx(0, abs=1e-5)
+    assert load("fine_tuned")._text.bits(sure, torch.ones(5000, dtype=torch.long), 16) == pytest.approx(0, abs=1e-5)
 
 
 def test_one_that_knows_the_first_bit_is_right_everywhere_and_one_that_guesses_pays_a_bit():
