@@ -20,6 +20,14 @@ OPENINGS = ("", "", "last night", "to be honest", "as far as i know")
 BEFORE = ("", "", "for once", "in my eyes", "as i said")
 AFTER = ("", "", "really", "so very", "what i call")
 CLOSINGS = ("", "", "if you ask me", "by the way", "when all is said and done")
+# Five words or more, for reviews in which the words that decide are far apart.
+ASIDES = ("to be honest", "as far as i know", "in my eyes", "if you ask me", "by the way", "when all is said and done")
+FAR = tuple(
+    f"{aside} {after}".strip()
+    for aside in ASIDES
+    for after in dict.fromkeys(AFTER)
+    if len(f"{aside} {after}".split()) >= 5
+)
 LABELS = ("bad", "good")
 NEGATED = 1 / 3  # how often a clause negates the opposite of what it means
 
@@ -61,7 +69,7 @@ class Reviews(Batch):
         return [VOCABULARY[token] for token in self.tokens[row].tolist() if token != PAD]
 
 
-def reviews(n_sentences: int, generator: torch.Generator) -> Reviews:
+def reviews(n_sentences: int, generator: torch.Generator, *, far: bool = False) -> Reviews:
     """Draw reviews such as "to be honest the film was not really good and the acting was awful".
 
     A review has one clause or two, on different things, and they agree. Each says its opinion plainly or, one time in
@@ -73,13 +81,15 @@ def reviews(n_sentences: int, generator: torch.Generator) -> Reviews:
     Args:
         n_sentences: Size of the batch, 1 or more.
         generator: Source of randomness (on the CPU).
+        far: Put five words or more between any two of the words that decide, as in "the film was not to be honest so
+            very good by the way and the acting was if you ask me really awful": no run of six words holds two of them.
 
     Raises:
         ValueError: If `n_sentences` is no whole number of 1 or more.
     """
     validate_whole_number("n_sentences", n_sentences, at_least=1)
     draw = random.Random(int(torch.randint(2**62, (1,), generator=generator)))
-    sentences, all_deciding, is_good, mixed = zip(*(_sentence(draw) for _ in range(n_sentences)), strict=True)
+    sentences, all_deciding, is_good, mixed = zip(*(_sentence(draw, far) for _ in range(n_sentences)), strict=True)
     n_tokens = max(map(len, sentences))
     tokens = torch.full((n_sentences, n_tokens), PAD)
     gold = torch.zeros(n_sentences, n_tokens, dtype=torch.bool)
@@ -102,19 +112,20 @@ def encode(sentence: str) -> Tensor:
     return torch.tensor([[IDS[word] for word in words]])
 
 
-def _sentence(draw: random.Random) -> tuple[list[str], list[int], bool, bool]:
+def _sentence(draw: random.Random, far: bool) -> tuple[list[str], list[int], bool, bool]:
     """The words, where the deciding ones stand, whether the review is good, and whether it is mixed."""
     is_good = draw.random() < 0.5
     negated = [draw.random() < NEGATED for _ in range(draw.choice((1, 2)))]
     words, deciding = draw.choice(OPENINGS).split(), []
     for clause, noun in enumerate(draw.sample(NOUNS, len(negated))):
         if clause == 1:
+            words += draw.choice(CLOSINGS[2:]).split() if far else ()
             words.append(draw.choice(JOINTS))
         words += ["the", noun, "was", *draw.choice(BEFORE).split()]
         if negated[clause]:
             deciding.append(len(words))
             words.append(draw.choice(NEGATIONS))
-        words += draw.choice(AFTER).split()
+        words += draw.choice(FAR if far else AFTER).split()
         deciding.append(len(words))
         words.append(draw.choice(GOOD if is_good != negated[clause] else BAD))
     return [*words, *draw.choice(CLOSINGS).split()], deciding, is_good, set(negated) == {True, False}

@@ -7,14 +7,19 @@ from seeding import seeded
 from attention_course.tasks import negation
 
 
-@pytest.fixture(scope="module")
-def batch():
-    return negation.reviews(2000, seeded(0))
+@pytest.fixture(scope="module", params=[False, True], ids=["near", "far"])
+def far(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def many():
-    return negation.reviews(20_000, seeded(1))
+def batch(far):
+    return negation.reviews(2000, seeded(0), far=far)
+
+
+@pytest.fixture(scope="module")
+def many(far):
+    return negation.reviews(20_000, seeded(1), far=far)
 
 
 def clauses(words):
@@ -68,11 +73,19 @@ def test_clauses_and_negations_come_as_often_as_said(many):
     assert abs(many.label.float().mean() - 0.5) < 0.02
 
 
-def test_length_does_not_go_with_a_label(many):
+def test_the_words_that_decide_stand_as_far_apart_as_said(batch, far):
+    apart = []
+    for row in range(len(batch)):
+        deciding = [place for _, adjective, negations in clauses(batch.words(row)) for place in (*negations, adjective)]
+        apart += [later - earlier for earlier, later in zip(deciding, deciding[1:], strict=False)]
+    assert min(apart) == (6 if far else 1)  # five words between are six places
+
+
+def test_length_does_not_go_with_a_label(many, far):
     lengths = many.mask.sum(1).float()
     good, bad = lengths[many.label == 1], lengths[many.label == 0]
     assert abs(good.mean() - bad.mean()) < 5 * lengths.std() / 5000**0.5
-    assert lengths.min() == 4 and lengths.max() >= 28
+    assert lengths.min() == (9 if far else 4) and lengths.max() >= (44 if far else 28)
 
 
 def test_padding_is_behind_and_only_there(batch):
@@ -87,7 +100,14 @@ def test_no_word_plays_two_parts():
     deciding = [word for part in parts for word in part]
     filling = {
         word
-        for phrases in (negation.OPENINGS, negation.BEFORE, negation.AFTER, negation.CLOSINGS, negation.JOINTS)
+        for phrases in (
+            negation.OPENINGS,
+            negation.BEFORE,
+            negation.AFTER,
+            negation.CLOSINGS,
+            negation.JOINTS,
+            negation.FAR,
+        )
         for phrase in phrases
         for word in phrase.split()
     }
