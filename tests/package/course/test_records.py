@@ -114,6 +114,16 @@ def rows_of_leave_out(s, record):
     }
 
 
+def rows_of_far_reviews(s, record):
+    jobs = [(name, False) for name in s.NEAR] + [(name, True) for name in s.WAYS]
+    best = {(name, far): s.best_way(record["tried"], name, far) for name, far in jobs}
+    several = [(name, far) for name, far in jobs if len(s.WAYS[name]) > 1]
+    tried = [{"model": name, "far": far, "seed": s.TUNING_SEED} | way for name, far in several for way in s.WAYS[name]]
+    results = [{"model": name, "far": far, "seed": seed} | best[name, far] for name, far in jobs for seed in s.SEEDS]
+    settings = s.SETTINGS | {"ways": s.WAYS, "near": s.NEAR, "seeds": s.SEEDS, "tuning_seed": s.TUNING_SEED}
+    return settings, {"tried": tried, "results": results}
+
+
 def rows_of_states(s, record):
     few, rows = s.SETTINGS["few_steps"], []
     others = every(steps=[few, s.SETTINGS["many_steps"]], seed=s.SEEDS)[1:]
@@ -182,6 +192,7 @@ EXPECTED = {
         ),
     ),
     "efficient_times": lambda s, _: (s.SETTINGS, every(n_tokens=s.LENGTHS, mechanism=s.MECHANISMS)),
+    "far_reviews": rows_of_far_reviews,
     "fine_tuned": rows_of_fine_tuned,
     "first_symbol": lambda s, _: (
         s.SETTINGS | {"seeds": s.SEEDS},

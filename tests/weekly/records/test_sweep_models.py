@@ -188,6 +188,23 @@ def test_padding_does_not_vote():
         torch.testing.assert_close(shares.sum(1), torch.ones(3))
 
 
+@torch.no_grad()
+def test_of_the_rivals_on_reviews_one_averages_what_it_sees_and_one_sees_no_order():
+    s, value = load("far_reviews"), torch.randn(1, 2, 5, 4)
+    seen = torch.tensor([True, False, True, True, False])
+    output, _ = s.even_weights(torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 4), value, seen)
+    torch.testing.assert_close(output, value[:, :, seen].mean(2, keepdim=True).expand_as(output))
+
+    model, symbols = s.make_model("mean of word vectors"), torch.randint(1, s.poolings.CLS, (3, 6))
+    turned = F.pad(symbols.flip(1), (0, 4))
+    torch.testing.assert_close(model(turned)[0], model(symbols)[0], atol=1e-6, rtol=0)
+    even, attends = s.make_model("even weights"), s.make_model("attention")
+    attends.load_state_dict(even.state_dict())
+    for block in attends.blocks:
+        block.attention.query_proj.weight.zero_(), block.attention.query_proj.bias.zero_()
+    torch.testing.assert_close(even(symbols)[0], attends(symbols)[0], atol=1e-5, rtol=0)
+
+
 @pytest.mark.parametrize("way", ["mean", "first", "random"])
 def test_a_model_that_shares_has_the_numbers_of_the_trained_one(way):
     model = load("uptraining").make_model(20, 8)

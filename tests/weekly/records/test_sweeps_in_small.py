@@ -44,6 +44,14 @@ SMALL = {
     "decay": {"SETTINGS": {"window": 32}, "PEAK_LRS": [0.01], "FEWER_SEEDS": [0]},
     "efficient_recall": {"N_PEOPLE": [5], "CHANCES": [{"mechanism": "linear", "n_people": 5, "d_model": 8}]},
     "efficient_times": {"LENGTHS": [128], "ROUNDS": {128: 1}},
+    "far_reviews": {
+        "poolings.SETTINGS": {},
+        "WAYS": {
+            "untrained encoder": [{"d_model": 8, "C": cost} for cost in (1.0, 10.0)],
+            "attention": [{"peak_lr": 0.01, "steps": 2}],
+            **dict.fromkeys(("mean of word vectors", "even weights"), [{"peak_lr": 0.01, "steps": n} for n in (2, 3)]),
+        },
+    },
     "fine_tuned": {"SETTINGS": {"window": 32, "further_steps": [1, 2]}},
     "first_symbol": {"SETTINGS": {"places": [2, 4]}, "MODELS": [("transformer", 2), ("gru", 2)]},
     "formal_languages": {"MODELS": [(*model[:4], 3) for model in load("formal_languages").MODELS]},
