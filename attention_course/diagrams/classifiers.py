@@ -44,13 +44,13 @@ def five_poolings(words: Sequence[str], tokens: Tensor, pooled: Mapping[str, tup
 
 
 def review_answer(words: Sequence[str], share: Tensor, before: float, after: float, out: int | None) -> Diagram:
-    """What each word of a review has to do with the answer, and the answer with one of them taken out.
+    """What each word of a review has to do with the answer, and the answer with one of them erased.
 
     Args:
         words: The tokens, in the order in which they are read.
-        share: Of each in the pooled vector, `(n_tokens,)`; 0 for a word that was taken out.
+        share: Of each in the pooled vector, `(n_tokens,)`; 0 for a word that was erased.
         before: Log-odds of *good* for the whole review.
-        after: Log-odds with a word taken out.
+        after: Log-odds with a word erased.
         out: The place of that word; `None` for the whole review.
     """
     without = f"without {words[out]}" if out is not None else "whole review"
@@ -66,7 +66,7 @@ def review_answer(words: Sequence[str], share: Tensor, before: float, after: flo
         width = 230 * share[place].item()
         if width >= 1:
             picture.box(130, y + 2, width, 20, tone="weights")
-        number = "taken out" if place == out else f"{share[place].item():.2f}"
+        number = "erased" if place == out else f"{share[place].item():.2f}"
         picture.text(138 + width, y + 12, number, quiet=place == out)
     y = 26 * len(words) + 44
     picture.text(240, y, "log-odds of good", anchor="middle", quiet=True)

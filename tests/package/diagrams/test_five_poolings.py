@@ -40,6 +40,6 @@ def test_a_review_shows_shares_and_both_answers(out):
     assert {"0.10", "0.20", "0.30", "0.40"} <= set(shown)
     assert "+3.2, good" in shown
     without = out is not None
-    assert ("without film" in shown) == ("taken out" in shown) == ("(film)" in shown) == without
+    assert ("without film" in shown) == ("erased" in shown) == ("(film)" in shown) == without
     assert ("−1.1, bad" in shown) == without
     assert f"good are {after:+.1f}" in picture.alt
