@@ -20,6 +20,7 @@ LISTING = "whole-model"  # its tag
 MOST_LISTING_LINES = 90
 LISTING_LINES_A_MINUTE = 15
 
+MOST_WORDS = 118_000  # of Markdown in all notebooks together
 MOST_CELL_LINES = 25
 LONGEST_LINE = 76
 MOST_CLAIMS = 8
@@ -94,6 +95,11 @@ def words(notebook):
     read = [part.text for part in parts(notebook) if part.section not in (EXERCISES, PAPERS)]
     text = MATHS.sub("formula", FOLDED_TEXT.sub("", "\n\n".join(read).replace(STOP, "")))
     return len(WORD.findall(TAG.sub(" ", LINK_TARGET.sub("]", text))))
+
+
+def all_words(notebook):
+    """All words of its Markdown, as a shell would count them."""
+    return sum(len("".join(cell["source"]).split()) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
 
 
 def lines(cell):

@@ -1,12 +1,15 @@
 """Lessons keep to their limits."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from limits import (
     MOST_CLAIMS,
+    MOST_WORDS,
     STOP,
+    all_words,
     code_lines,
     exercise_minutes,
     limits_of,
@@ -27,6 +30,12 @@ def most(lesson):
 
 def test_prose_is_short(lesson, notebook, most):
     assert words(notebook) <= most.words
+
+
+def test_all_pages_together_are_short():
+    root = Path(__file__).parents[2]
+    notebooks = [root / "intro.ipynb", *(root / "chapters").glob("*.ipynb")]
+    assert sum(all_words(json.loads(path.read_text(encoding="utf-8"))) for path in notebooks) <= MOST_WORDS
 
 
 def test_open_code_is_short(lesson, notebook, most):
