@@ -1,13 +1,15 @@
-"""BERT and GPT-2, from the `transformers` package, and their weights in the blocks of this course.
+"""BERT, GPT-2 and Llama, from the `transformers` package, and their weights in the blocks of this course.
 
 Lesson: `chapters/gpt2.ipynb` and `chapters/classifiers.ipynb`.
 """
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from attention_course.attention import MultiHeadAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.positions import LearnedPositions
+from attention_course.modern_block import SwiGLU
+from attention_course.positions import LearnedPositions, RotaryAttention
 from attention_course.transformer import Block, Encoder
 
 
@@ -156,6 +158,75 @@ def _copy_gpt2_layer(block: Block, layer) -> None:
     for ours, weight, bias in pairs:
         ours.weight.copy_(weight.T)  # GPT-2 keeps a matrix as it is written, nn.Linear transposed
         ours.bias.copy_(bias)
+
+
+@torch.no_grad()
+def language_model_from_llama(llama) -> CausalLanguageModel:
+    """The course's language model with the weights of a Llama (Touvron et al. 2023, arXiv:2302.13971), as SmolLM2 is.
+
+    Norms are RMSNorm, the feed-forward layer is a `SwiGLU`, positions are rotary, groups of query heads may share keys
+    and values, and nothing but norms has more than a matrix. It is on the Llama's device and in its dtype.
+
+    Args:
+        llama: A `transformers.LlamaForCausalLM`.
+
+    Raises:
+        ValueError: If it is not made of these blocks: another activation, biases, rotary positions that are scaled for
+            longer texts, or heads that are not `d_model / n_heads` wide.
+    """
+    config = llama.config
+    rope = getattr(config, "rope_parameters", None)  # transformers 4 keeps these numbers apart
+    if rope is None:
+        rope = {"rope_theta": config.rope_theta, "rope_type": (config.rope_scaling or {}).get("rope_type", "default")}
+    wanted = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
+    wanted |= {"rope_type": "default", "head_dim": config.hidden_size // config.num_attention_heads}
+    got = {name: rope[name] if name == "rope_type" else getattr(config, name, None) for name in wanted}
+    if got != wanted:
+        raise ValueError(f"llama must have {wanted}, got {got}")
+    d_model, n_heads, n_kv_heads = config.hidden_size, config.num_attention_heads, config.num_key_value_heads
+    rotary = RotaryAttention(base=rope["rope_theta"])
+    attention = MultiHeadAttention(d_model, n_heads, n_kv_heads, bias=False, attention=rotary)
+    model = CausalLanguageModel(config.vocab_size, d_model, n_heads, config.num_hidden_layers, attention=attention)
+    model.norm = nn.RMSNorm(d_model, eps=config.rms_norm_eps)
+    model.lm_head = nn.Linear(d_model, config.vocab_size, bias=False)
+    for block in model.blocks:
+        block.attention_norm, block.feed_forward_norm = (nn.RMSNorm(d_model, eps=config.rms_norm_eps) for _ in range(2))
+        block.feed_forward = SwiGLU(d_model, config.intermediate_size)
+    model.to(llama.device, llama.dtype)
+    model.embedding.load_state_dict(llama.model.embed_tokens.state_dict())
+    model.norm.load_state_dict(llama.model.norm.state_dict())
+    if config.tie_word_embeddings:
+        model.lm_head.weight = model.embedding.weight
+    else:
+        model.lm_head.load_state_dict(llama.lm_head.state_dict())
+    for block, layer in zip(model.blocks, llama.model.layers, strict=True):
+        _copy_llama_layer(block, layer)
+    return model.eval()
+
+
+def _copy_llama_layer(block: Block, layer) -> None:
+    attention, theirs = block.attention, layer.self_attn
+    pairs = (
+        (block.attention_norm, layer.input_layernorm),
+        (attention.value_proj, theirs.v_proj),
+        (attention.out_proj, theirs.o_proj),
+        (block.feed_forward_norm, layer.post_attention_layernorm),
+        (block.feed_forward.gate, layer.mlp.gate_proj),
+        (block.feed_forward.up, layer.mlp.up_proj),
+        (block.feed_forward.down, layer.mlp.down_proj),
+    )
+    for ours, other in pairs:
+        ours.load_state_dict(other.state_dict())
+    attention.query_proj.weight.copy_(_neighbours(theirs.q_proj.weight, attention.n_heads))
+    attention.key_proj.weight.copy_(_neighbours(theirs.k_proj.weight, attention.n_kv_heads))
+
+
+def _neighbours(weight: Tensor, n_heads: int) -> Tensor:
+    """The rows in the order of `rotate`, which turns features 2i and 2i + 1 together: Llama turns i and i + d_head / 2.
+
+    Queries and keys change their order alike, so that no score changes.
+    """
+    return weight.unflatten(0, (n_heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
 
 def _copy_norm(ours: nn.LayerNorm, theirs: nn.LayerNorm) -> None:

@@ -55,6 +55,7 @@ TESTS = {
     "interpreting/interpret.py": ["interpreting/test_interpret.py"],
     "interpreting/relevance.py": ["interpreting/test_relevance.py"],
     "language_model.py": ["test_language_model.py"],
+    "modern_block.py": ["test_modern_block.py"],
     "masks.py": ["test_masks.py"],
     "mechanism.py": ["test_mechanism.py", "test_kv_cache.py", "test_attention.py"],
     "course/plots.py": ["course/test_plots.py"],

@@ -34,6 +34,17 @@ def random_gpt2(**settings) -> nn.Module:
     return spread_out(transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes | nothing_ends | settings)))
 
 
+def random_llama(**settings) -> nn.Module:
+    """A Llama in SmolLM2's proportions, for 23 symbols: blocks of three heads a group, two groups, a tied head."""
+    import transformers
+
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 23, "hidden_size": 48, "intermediate_size": 128, "num_hidden_layers": 3}
+    sizes |= {"num_attention_heads": 6, "num_key_value_heads": 2, "tie_word_embeddings": True, "rms_norm_eps": 1e-5}
+    nothing_ends = {"bos_token_id": None, "eos_token_id": None}
+    return spread_out(transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes | nothing_ends | settings)))
+
+
 def attentions_of_bert() -> tuple:
     """What it hands over of eight tokens: (batch, heads, n, n) for each layer."""
     bert = random_bert()

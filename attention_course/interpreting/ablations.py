@@ -71,7 +71,7 @@ def switched_off(
 
             undo.callback(block.attention.out_proj.register_forward_pre_hook(replace).remove)
             if number in blocks:
-                for part in (block.attention.out_proj, block.feed_forward[-1]):
+                for part in (block.attention.out_proj, block.feed_forward):
                     undo.callback(part.register_forward_hook(lambda *given: torch.zeros_like(given[-1])).remove)
             if positions:
                 undo.callback(setattr, block.attention, "attention", block.attention.attention)

@@ -3,9 +3,15 @@ import json
 
 import pytest
 import torch
-from own_models import random_bert, random_gpt2
+from own_models import random_bert, random_gpt2, random_llama
 
-from attention_course.pretrained import encoder_from_bert, language_model_from_gpt2, load_bert, load_gpt2
+from attention_course.pretrained import (
+    encoder_from_bert,
+    language_model_from_gpt2,
+    language_model_from_llama,
+    load_bert,
+    load_gpt2,
+)
 from attention_course.transformer import Block
 
 transformers = pytest.importorskip("transformers")
@@ -63,12 +69,13 @@ def test_the_courses_encoder_computes_what_bert_computes(loaded, epsilon):
 @torch.no_grad()
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
 def test_a_copy_computes_in_the_dtype_of_its_model(dtype):
-    bert, gpt2 = random_bert().to(dtype), random_gpt2().to(dtype)
+    bert, gpt2, llama = random_bert().to(dtype), random_gpt2().to(dtype), random_llama().to(dtype)
     tokens = bert.embeddings(inputs_embeds=torch.randn(2, 5, 16, dtype=dtype), position_ids=torch.arange(5)[None])
     assert encoder_from_bert(bert)(tokens)[0].dtype == dtype
     model = language_model_from_gpt2(gpt2)
     assert torch.equal(model.embedding.weight, gpt2.transformer.wte.weight)  # with all its digits
     assert model(torch.randint(11, (2, 9)))[0].dtype == dtype
+    assert language_model_from_llama(llama)(torch.randint(23, (2, 9)))[0].dtype == dtype
 
 
 def test_the_copy_is_a_copy(loaded):
@@ -110,6 +117,76 @@ def test_another_kind_of_gpt2_is_refused(settings):
     ((name, setting),) = settings.items()
     with pytest.raises(ValueError, match=f"gpt2 must have .*got .*{name}.{{1,3}}{setting!r}"):
         language_model_from_gpt2(random_gpt2(**settings))
+
+
+def streams_of(model, symbols):
+    """The logits, and the tokens that enter each block and leave the last, before the norm."""
+    streams = []
+    hooks = [block.register_forward_pre_hook(lambda _, given: streams.append(given[0])) for block in model.blocks]
+    hooks.append(model.norm.register_forward_pre_hook(lambda _, given: streams.append(given[0])))
+    logits, weights = model(symbols, need_weights=True)
+    for hook in hooks:
+        hook.remove()
+    return logits, streams, weights
+
+
+OTHER_ROPE = {"rope_parameters": {"rope_type": "default", "rope_theta": 50.0}, "rope_theta": 50.0}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"rms_norm_eps": 0.5}, {"tie_word_embeddings": False}, {"num_key_value_heads": 6}, OTHER_ROPE],
+    ids=["", "epsilon", "untied", "ungrouped", "base"],
+)
+def test_the_courses_language_model_computes_what_llama_computes(settings):
+    llama = random_llama(**settings)
+    llama.set_attn_implementation("eager")
+    model = language_model_from_llama(llama)
+    symbols = torch.randint(23, (2, 19))
+    expected = llama(symbols, output_attentions=True, output_hidden_states=True)
+    logits, streams, weights = streams_of(model, symbols)
+    torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=1e-5)
+    for ours, theirs in zip(weights, expected.attentions, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+    for ours, theirs in zip(streams[:-1], expected.hidden_states[:-1], strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-5)
+    torch.testing.assert_close(model.norm(streams[-1]), expected.hidden_states[-1], atol=1e-4, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_llamas_copy_writes_with_a_cache_what_llama_writes():
+    llama = random_llama()
+    model, symbols = language_model_from_llama(llama), torch.randint(23, (2, 12))
+    caches, held, expected = model.new_caches(), None, []
+    pieces = symbols.split((5, 1, 6), 1)
+    in_pieces = torch.cat([model(some, caches=caches)[0] for some in pieces], 1)
+    for some in pieces:
+        theirs = llama(some, past_key_values=held, use_cache=True)
+        held = theirs.past_key_values
+        expected.append(theirs.logits)
+    torch.testing.assert_close(in_pieces, torch.cat(expected, 1), atol=1e-4, rtol=1e-5)
+    assert caches[0].key.shape == (2, 2, 12, 8)  # two heads of keys for six of queries
+    all_read = torch.ones_like(symbols[:1])  # or 0 would be taken for padding
+    written = llama.generate(symbols[:1], attention_mask=all_read, max_new_tokens=6, do_sample=False, pad_token_id=0)
+    assert torch.equal(model.generate(symbols[:1], 6, temperature=0), written)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"hidden_act": "gelu"},
+        {"attention_bias": True},
+        {"mlp_bias": True},
+        {"head_dim": 16},
+        {"rope_parameters": {"rope_type": "linear", "factor": 2.0, "rope_theta": 1e4}},
+    ],
+)
+def test_another_kind_of_llama_is_refused(settings):
+    if transformers.__version__.startswith("4.") and "rope_parameters" in settings:
+        settings = {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}
+    with pytest.raises(ValueError, match="llama must have .*got "):
+        language_model_from_llama(random_llama(**settings))
 
 
 def test_a_gpt2_is_loaded_with_its_tokenizer(tmp_path):
