@@ -69,8 +69,8 @@ FINDINGS = {
         control="UNREPEATED: the chosen head's weight on the same offset where the second half is random too. "
         "UNTRAINED: as for previous_token. RANDOM: as WITHOUT, for as many heads drawn from the others of the same "
         "blocks, the mean of 3 draws.",
-        rule="holds: BEST is .5 or more, UNREPEATED .1 or less, and WITHOUT costs at least 1 bit more than SECOND and 3 "
-        "times as much more as RANDOM; weaker: only the first two",
+        rule="holds: BEST is .5 or more, UNREPEATED .1 or less, and WITHOUT costs at least 1 bit more than SECOND and "
+        "3 times as much more as RANDOM; weaker: only the first two",
         judge=lambda n: _first(
             n["best"] >= 0.5
             and n["unrepeated"] <= 0.1
@@ -82,10 +82,10 @@ FINDINGS = {
         page="circuits",
         says="In larger language models many heads give most of their weight to the first token, whatever it is.",
         texts="100 pieces",
-        measure="SHARE: of SmolLM2's heads, those whose sink score (mean weight that the second half gives to the first "
-        "token) is .5 or more. MEAN: the mean score of all heads.",
-        control="EXCHANGED: MEAN with the first token exchanged for a random one. SECOND: the mean weight on the second "
-        "token. UNIFORM: equal weights. SMALL: SHARE in the course's recorded character model.",
+        measure="SHARE: of SmolLM2's heads, those whose sink score (mean weight that the second half gives to the "
+        "first token) is .5 or more. MEAN: the mean score of all heads.",
+        control="EXCHANGED: MEAN with the first token exchanged for a random one. SECOND: the mean weight on the "
+        "second token. UNIFORM: equal weights. SMALL: SHARE in the course's recorded character model.",
         rule="holds: SHARE is a third or more, EXCHANGED at least .8 MEAN, and MEAN 5 times SECOND; weaker: SHARE is a "
         "tenth or more",
         judge=lambda n: _first(
@@ -99,8 +99,8 @@ FINDINGS = {
         "al. 2019; Voita et al. 2019 train on while they prune, which is not done here).",
         texts="100 pieces of 48 tokens; importance is measured on 20 others",
         measure="A head's importance is the mean over texts of the absolute derivative of the cost by a factor on what "
-        "the head says. ALL: bits of SmolLM2. TENTH, FIFTH, TWO_FIFTHS: bits with the least important 27, 54 and 108 of "
-        "270 heads exchanged for their mean.",
+        "the head says. ALL: bits of SmolLM2. TENTH, FIFTH, TWO_FIFTHS: bits with the least important 27, 54 and 108 "
+        "of 270 heads exchanged for their mean.",
         control="RANDOM: as FIFTH, for 54 heads drawn at random, the mean of 3 draws. MOST: for the 54 most important.",
         rule="holds: FIFTH costs at most 5% more than ALL, and RANDOM at least twice as much more; weaker: TENTH costs "
         "at most 5% more",
@@ -115,10 +115,10 @@ FINDINGS = {
         texts="the first 100 of 200 sentences such as 'When Mary and John went to the store, John gave a drink to' in "
         "which SmolLM2 prefers the right name",
         measure="The answer is the right name's logit minus the other's. Six words are compared: the three names, the "
-        "verb, the place, the thing. The word that it depends on most is the one whose exchange for another of its kind "
-        "changes the answer most, the mean of 2 exchanges. MAP: of how many sentences the last block's weights from the "
-        "last token, the mean of its heads, are largest on this word. ALL_BLOCKS, ROLLOUT: the same for the mean over "
-        "all blocks, and for rollout.",
+        "verb, the place, the thing. The word that it depends on most is the one whose exchange for another of its "
+        "kind changes the answer most, the mean of 2 exchanges. MAP: of how many sentences the last block's weights "
+        "from the last token, the mean of its heads, are largest on this word. ALL_BLOCKS, ROLLOUT: the same for the "
+        "mean over all blocks, and for rollout.",
         control="AGAIN: of how many sentences 2 other exchanges name the same word. CHANCE: a sixth. ERASED: as MAP, "
         "for the word whose erasure (hidden by a mask) changes the answer most. COMMONEST: as MAP, for always naming "
         "the same of the six places, the best of them.",
@@ -146,13 +146,13 @@ FINDINGS = {
         page="order, positions",
         says="Without positions an encoder sees no order; and a language model uses the order that positions tell.",
         texts="100 pieces of 48 tokens",
-        measure="SAME: the smallest cosine between MiniLM's mean output for a piece and for its tokens shuffled, without "
-        "the position vectors. BITS, WITHOUT: bits of SmolLM2, and with queries and keys not turned. ORDERED, SHUFFLED: "
-        "bits of the last 16 tokens with the 32 before them in order, and shuffled.",
+        measure="SAME: the smallest cosine between MiniLM's mean output for a piece and for its tokens shuffled, "
+        "without the position vectors. BITS, WITHOUT: bits of SmolLM2, and with queries and keys not turned. ORDERED, "
+        "SHUFFLED: bits of the last 16 tokens with the 32 before them in order, and shuffled.",
         control="WITH: the mean cosine with position vectors (reported). FOREIGN: as SHUFFLED, with 32 tokens of "
         "another piece: what the context is worth at all.",
-        rule="holds: SAME is .9999 or more, WITHOUT costs .6 bits more than BITS (the saving of the course's layer), and "
-        "SHUFFLED - ORDERED is at least a fifth of FOREIGN - ORDERED; weaker: two of the three",
+        rule="holds: SAME is .9999 or more, WITHOUT costs .6 bits more than BITS (the saving of the course's layer), "
+        "and SHUFFLED - ORDERED is at least a fifth of FOREIGN - ORDERED; weaker: two of the three",
         judge=lambda n: (HOLDS, WEAKER, FAILS, FAILS)[
             (n["same"] < 0.9999)
             + (n["without"] - n["bits"] < 0.6)
@@ -163,8 +163,8 @@ FINDINGS = {
         page="length",
         says="Far beyond its trained length, rotary positions break: distances never trained on do harm.",
         texts="100 pieces of 96 tokens, in two halves",
-        measure="The second half stands G places behind the first. SmolLM2 was trained on up to 8,192 tokens. NEAR: bits "
-        "of the second half with G = 0; INSIDE: with G = 4,096; OUTSIDE: the mean with G = 16,384 and 32,768.",
+        measure="The second half stands G places behind the first. SmolLM2 was trained on up to 8,192 tokens. NEAR: "
+        "bits of the second half with G = 0; INSIDE: with G = 4,096; OUTSIDE: the mean with G = 16,384 and 32,768.",
         control="ALONE: bits of the second half without the first. No text is long, so that the number of keys is no "
         "rival; whether a really long text does the same is not tried.",
         rule="holds: INSIDE is ALONE or less and OUTSIDE costs .1 bits more than ALONE; weaker: OUTSIDE costs .1 bits "
@@ -178,9 +178,9 @@ FINDINGS = {
         says="A trained model does not bear it that its key-value heads become one, their mean, without further "
         "training; and heads that share keys still look at different places.",
         texts="100 pieces of 48 tokens",
-        measure="BITS: of SmolLM2, 3 key-value heads for 9 query heads. ONE: with the mean of the three in every block. "
-        "WITHIN: of two query heads that share keys, the overlap of their weights (the sum of the smaller ones, the "
-        "first token left out and the rest set to sum to 1), a mean over pairs, blocks and places.",
+        measure="BITS: of SmolLM2, 3 key-value heads for 9 query heads. ONE: with the mean of the three in every "
+        "block. WITHIN: of two query heads that share keys, the overlap of their weights (the sum of the smaller ones, "
+        "the first token left out and the rest set to sum to 1), a mean over pairs, blocks and places.",
         control="FIRST: as ONE, with the first of the three heads. BETWEEN: as WITHIN, of heads of one block that do "
         "not share. WRONG: bits with the three in the wrong order.",
         rule="holds: ONE costs 1.5 bits more than BITS, and WITHIN is under .8; weaker: ONE costs .3 bits more",
