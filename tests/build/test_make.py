@@ -28,7 +28,7 @@ def test_a_change_of_the_pins_installs_again(tmp_path):
 INNER = {"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "ALL"}
 OUTSIDE = {name: value for name, value in os.environ.items() if name not in INNER}
 WEEKLY = ROOT / "tests" / "weekly"
-ENVIRONMENTS = ["", "-peers", "-colab", "-lab", "-lab3", "-oldest", "-newest", "-book2"]
+ENVIRONMENTS = ["", "-peers", "-colab", "-lab", "-lab3", "-oldest", "-newest", "-book2", "-real"]
 
 
 @pytest.mark.parametrize("which", ENVIRONMENTS)

@@ -1,0 +1,77 @@
+"""Try the course's findings on two real models, and record what comes out.
+
+python experiments/real                    the course's blocks beside those of transformers, then all ten findings
+python experiments/real looking sharing    what stands in these files of this folder alone
+
+Each finding is added to `recorded/findings.json` as soon as it is measured.
+"""
+
+import importlib
+import json
+import platform
+import sys
+import time
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+import _models
+import torch
+from findings import FINDINGS
+
+from attention_course import real_models
+from attention_course.course import measure
+
+RECORD = Path(__file__).parent / "recorded" / "findings.json"
+PARTS = ("looking", "repeating", "pruning", "mapping", "senses", "ordering", "distances", "sharing", "bert_heads")
+LIBRARIES = ("torch", "transformers", "gguf")
+
+
+def about() -> dict:
+    """When, where and with what."""
+    return {
+        "date": date.today().isoformat(),
+        "machine": measure.describe_machine(),
+        "threads": torch.get_num_threads(),
+        "versions": {"Python": platform.python_version()} | {name: version(name) for name in LIBRARIES},
+        "weights": {one.file: one.sha256 for one in (real_models.SMOLLM2, real_models.MINILM)},
+        "from": [real_models.where(one) for one in (real_models.SMOLLM2, real_models.MINILM)],
+    }
+
+
+def keep(name: str, found: dict) -> None:
+    """Write one result among those that are recorded."""
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
+    record[name] = found | {"about": about()}
+    order = ["own_parts", *FINDINGS]
+    record = dict(sorted(record.items(), key=lambda item: order.index(item[0])))
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def say(name: str, numbers: dict, seconds: float) -> None:
+    """Print and record what came of a finding, as it came."""
+    finding = FINDINGS[name]
+    verdict = finding.judge(numbers)
+    shown = {key: round(value, 3) for key, value in numbers.items() if isinstance(value, int | float)}
+    print(f"{verdict.upper():7} {name}: {finding.says}\n        {finding.rule}\n        {shown}, {seconds:.0f} s")
+    keep(name, {"verdict": verdict, "numbers": numbers})
+
+
+def main(parts: list[str]) -> None:
+    """Measure these, or all."""
+    if not parts or "own_parts" in parts:
+        found = importlib.import_module("own_parts").run()
+        print("the course's blocks beside those of transformers:", json.dumps(found, indent=1))
+        keep("own_parts", found)
+        if not found["within"]:
+            sys.exit("the course's blocks compute something else: nothing is measured with them")
+    parts = [part for part in parts or PARTS if part != "own_parts"]
+    models = _models.load() if parts else None
+    for part in parts:
+        start = time.perf_counter()
+        for name, numbers in importlib.import_module(part).run(models).items():
+            say(name, numbers, time.perf_counter() - start)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
