@@ -23,7 +23,17 @@ from attention_course import real_models
 from attention_course.course import measure
 
 RECORD = Path(__file__).parent / "recorded" / "findings.json"
-PARTS = ("looking", "repeating", "pruning", "mapping", "senses", "ordering", "distances", "sharing", "bert_heads")
+PARTS = {  # each a file of this folder, with the findings that it measures
+    "looking": ("previous_token", "sinks"),
+    "repeating": ("induction",),
+    "pruning": ("heads_that_can_go",),
+    "mapping": ("map_and_exchange",),
+    "senses": ("bank",),
+    "ordering": ("order",),
+    "distances": ("beyond_length",),
+    "sharing": ("shared_heads",),
+    "bert_heads": ("clark",),
+}
 LIBRARIES = ("torch", "transformers", "gguf")
 
 

@@ -1,0 +1,296 @@
+"""The measurements of `make real`, on random models of the same shapes: each part against another way to compute it."""
+
+import importlib.util
+import json
+import math
+import re
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from own_models import random_bert, random_llama
+
+FOLDER = Path(__file__).parents[2] / "experiments" / "real"
+PARTS = ("looking", "repeating", "pruning", "mapping", "senses", "ordering", "distances", "sharing", "bert_heads")
+VOCAB_SIZE = 40_200  # what is drawn at random lies below
+
+
+@pytest.fixture(scope="module", autouse=True)
+def scripts():
+    """They import each other as files of one folder."""
+    sys.path.insert(0, str(FOLDER))
+    yield
+    sys.path.remove(str(FOLDER))
+
+
+class Words:
+    """A tokenizer that has a symbol for every word it has met, and writes what is before a word into its symbol."""
+
+    cls_token_id, sep_token_id = 1, 2
+
+    def __init__(self, size: int):
+        self.size, self.known = size, {}
+
+    def __call__(self, text, **options):
+        words = re.findall(r" ?\w+|[^\w\s]|\s", text)
+        found = [self.known.setdefault(word.strip().lower() or word, 3 + len(self.known)) for word in words]
+        return type("Encoding", (), {"input_ids": [3 + symbol % (self.size - 3) for symbol in found]})
+
+
+@pytest.fixture(scope="module")
+def models(scripts):
+    pytest.importorskip("transformers")
+    from _models import Models
+
+    from attention_course.pretrained import encoder_from_bert, language_model_from_llama
+
+    model = language_model_from_llama(random_llama(vocab_size=VOCAB_SIZE, hidden_size=24, intermediate_size=32))
+    bert = random_bert(vocab_size=2_000, max_position_embeddings=80)
+    made = Models(Words(VOCAB_SIZE), model, Words(2_000), bert.embeddings, encoder_from_bert(bert))
+    for module in (made.model, made.embeddings, made.encoder):
+        module.requires_grad_(False)
+    return made
+
+
+@pytest.fixture
+def symbols():
+    return torch.randint(1_000, 40_000, (3, 12), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Fewer texts, for speed."""
+    import _texts
+    import mapping
+    import repeating
+
+    monkeypatch.setattr(_texts, "N_CHOSEN_ON", 2)
+    monkeypatch.setattr(_texts, "N_MEASURED", 3)
+    monkeypatch.setattr(repeating, "N_CHOSEN_ON", 2)
+    monkeypatch.setattr(repeating, "N_MEASURED", 3)
+    monkeypatch.setattr(mapping, "N_DRAWN", 12)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_gives_every_number_that_its_findings_name(models, few, part, monkeypatch):
+    import pruning
+    from findings import FAILS, FINDINGS, HOLDS, WEAKER
+
+    monkeypatch.setattr(pruning, "TAKEN", {"tenth": 2, "fifth": 4, "two_fifths": 7})
+    found = importlib.import_module(part).run(models)
+    for name, numbers in found.items():
+        finding = FINDINGS[name]
+        named = re.findall(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b", re.sub(r"\[\w+\]", "", finding.measure + finding.control))
+        named = {name.lower() for name in named} - {"minilm"}
+        assert named <= set(numbers)
+        assert finding.judge(numbers) in (HOLDS, WEAKER, FAILS)
+        json.dumps(numbers)
+
+
+def test_the_parts_measure_each_of_the_ten_findings():
+    from findings import FINDINGS
+
+    spec = importlib.util.spec_from_file_location("real_main", FOLDER / "__main__.py")
+    main = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(main)
+    assert tuple(main.PARTS) == PARTS
+    assert sorted(name for names in main.PARTS.values() for name in names) == sorted(FINDINGS)
+
+
+@torch.no_grad()
+def test_the_bits_of_tokens_are_those_of_their_probabilities(models, symbols):
+    from _models import token_bits
+
+    logits, _ = models.model(symbols)
+    costs = [
+        [-math.log2(row[at].softmax(-1)[of[at + 1]]) for at in range(11)]
+        for row, of in zip(logits, symbols, strict=True)
+    ]
+    torch.testing.assert_close(token_bits(models.model, symbols), torch.tensor(costs))
+
+
+@torch.no_grad()
+def test_importance_is_the_slope_of_the_cost(models, symbols):
+    """Beside the difference that a head makes when what it says is made larger and smaller by a thousandth."""
+    from _models import token_bits
+    from pruning import importance
+
+    model = models.model
+    found = importance(model, symbols)
+    assert found.shape == (3, 6)
+
+    def cost_at(block, head, factor):
+        def scale(_, inputs):
+            parts = inputs[0].unflatten(-1, (6, -1)).clone()
+            parts[:, :, head] *= factor
+            return parts.flatten(-2)
+
+        hook = model.blocks[block].attention.out_proj.register_forward_pre_hook(scale)
+        costs = token_bits(model, symbols).mean(1) * math.log(2)
+        hook.remove()
+        return costs
+
+    model.double()
+    for block, head in product(range(3), (0, 5)):
+        slope = (cost_at(block, head, 1.001) - cost_at(block, head, 0.999)) / 0.002
+        torch.testing.assert_close(found[block, head].double(), slope.abs().mean(), rtol=1e-3, atol=1e-5)
+    model.float()
+
+
+@torch.no_grad()
+def test_a_gap_of_none_changes_nothing_and_a_gap_is_a_distance(models):
+    from distances import HALF, RotaryWithGap
+
+    from attention_course.positions import RotaryAttention
+
+    query, key, value = torch.randn(3, 1, 2, HALF + 4, 8)
+    expected, _ = RotaryAttention(base=100.0)(query, key, value)
+    torch.testing.assert_close(RotaryWithGap(100.0, 0)(query, key, value)[0], expected)
+    # With so much between both halves that nothing but zeros stands there, hidden from all:
+    gap = 5
+    between = torch.zeros(1, 2, gap, 8)
+    query, key, value = (torch.cat([of[:, :, :HALF], between, of[:, :, HALF:]], 2) for of in (query, key, value))
+    seen = torch.ones(HALF + 4 + gap, dtype=torch.bool)
+    seen[HALF : HALF + gap] = False
+    expected, _ = RotaryAttention(base=100.0)(query, key, value, seen)
+    query, key, value = (of[:, :, seen] for of in (query, key, value))
+    torch.testing.assert_close(RotaryWithGap(100.0, gap)(query, key, value)[0], expected[:, :, seen])
+
+
+@torch.no_grad()
+def test_one_pair_for_all_is_a_model_with_one_pair(models, symbols):
+    from sharing import with_pairs
+
+    from attention_course.pretrained import language_model_from_llama
+
+    llama = random_llama()
+    grouped = language_model_from_llama(llama)
+    grouped.requires_grad_(False)
+    pooled = language_model_from_llama(random_llama(num_key_value_heads=1))
+    shared = grouped.state_dict()
+    for name, old in shared.items():
+        if "key_proj" in name or "value_proj" in name:
+            shared[name] = (old[:8] + old[8:]) / 2
+    pooled.load_state_dict(shared)
+    symbols = symbols % 23
+    before = grouped(symbols)[0]
+    with with_pairs(grouped, lambda pairs: pairs.mean(0)):
+        torch.testing.assert_close(grouped(symbols)[0], pooled(symbols)[0], atol=1e-4, rtol=1e-5)
+    assert torch.equal(grouped(symbols)[0], before)
+
+
+@torch.no_grad()
+def test_overlaps_are_sums_of_the_smaller_weights(models, symbols):
+    from sharing import overlaps
+
+    _, maps = models.model(symbols, need_weights=True)
+    sums = {True: [], False: []}
+    for weights, one, other in product(maps, range(6), range(6)):
+        if one != other:
+            for text, row in product(range(3), range(2, 12)):
+                rest = weights[text, [one, other], row, 1 : row + 1]
+                rest = rest / rest.sum(-1, keepdim=True)
+                sums[one // 3 == other // 3].append(rest.min(0).values.sum().item())
+    within, between = overlaps(models.model, symbols)
+    assert within == pytest.approx(sum(sums[True]) / len(sums[True]), abs=1e-4)
+    assert between == pytest.approx(sum(sums[False]) / len(sums[False]), abs=1e-4)
+
+
+def test_a_sense_is_given_by_the_means_of_other_words():
+    from senses import apart, right
+
+    which, money = torch.tensor([0, 0, 1, 1, 2, 2]), torch.tensor([0, 1] * 3)
+    told_apart = torch.eye(2)[money] + 0.1
+    assert right(told_apart, which, money) == 1
+    assert right(torch.ones(6, 2), which, money) == 0.5
+    by_word_alone = torch.eye(6)  # nothing is alike beyond the word itself
+    assert right(by_word_alone, which, money) == 0.5
+    assert apart(told_apart, money) == pytest.approx(1 - F.cosine_similarity(*told_apart[:2], dim=0).item())
+
+
+def test_sentences_of_two_names_have_their_words_in_their_gaps(models):
+    from mapping import KINDS, sentences
+
+    symbols, gaps, answers = sentences(models.encode)
+    assert symbols.shape == (200, 14) and len(gaps) == 6
+    kinds = [{models.encode(" " + word)[0] for word in kind} for kind in KINDS]
+    for number, (row, (right, other)) in enumerate(zip(symbols[:, gaps].tolist(), answers.tolist(), strict=True)):
+        assert all(word in kind for word, kind in zip(row, kinds, strict=True))
+        assert {right, other} == set(row[:2]) and row[3] == other == row[number % 2]
+
+
+@torch.no_grad()
+def test_what_a_word_does_is_what_its_exchange_does(models):
+    from mapping import answer, exchange_effects, sentences
+
+    symbols, gaps, answers = (part[:4] if len(part) > 6 else part for part in sentences(models.encode))
+    logits = models.model(symbols)[0][:, -1]
+    expected = torch.stack(
+        [row[right] - row[other] for row, (right, other) in zip(logits, answers.tolist(), strict=True)]
+    )
+    torch.testing.assert_close(answer(models.model, symbols, answers), expected)
+    without = torch.cat([symbols[:, :5], symbols[:, 6:]], 1)
+    assert not torch.allclose(answer(models.model, symbols, answers, 5), expected)
+    assert without.shape == (4, 13)
+    effects = exchange_effects(models.model, models.encode, symbols, gaps, answers, 1)
+    assert effects.shape == (4, 6) and (effects > 0).all()
+
+
+def test_the_other_heads_of_the_same_blocks_are_drawn():
+    from repeating import others
+
+    drawn = others([(2, 0), (2, 5), (7, 3)], 9, seed=1)
+    assert sorted(block for block, _ in drawn) == [2, 2, 7] and len(set(drawn)) == 3
+    assert not set(drawn) & {(2, 0), (2, 5), (7, 3)}
+
+
+def test_pieces_do_not_overlap_and_are_split():
+    from _texts import pieces, shuffled
+
+    chosen_on, texts = pieces(lambda text: list(range(len(text))), 48)
+    assert chosen_on.shape == (20, 48) and texts.shape == (100, 48)
+    together = torch.cat([chosen_on, texts])
+    assert len(together.unique()) == together.numel()
+    assert torch.equal(shuffled(texts).sort(-1).values, texts) and not torch.equal(shuffled(texts), texts)
+
+
+def test_an_untrained_model_has_its_norms_at_one_and_its_matrices_small(models):
+    from _models import untrained
+
+    other = untrained(models.model)
+    assert torch.equal(other.norm.weight, torch.ones(24))
+    assert other.blocks[1].feed_forward.down.weight.std() == pytest.approx(32**-0.5, rel=0.1)
+    assert not torch.equal(other.embedding.weight, models.model.embedding.weight)
+    encoder = untrained(models.encoder)
+    assert not encoder.blocks[0].attention.query_proj.bias.any()
+
+
+def test_a_record_is_judged_by_the_rule_that_was_written_first():
+    from findings import FAILS, FINDINGS, HOLDS, WEAKER
+
+    judge = FINDINGS["order"].judge
+    numbers = {"same": 1.0, "bits": 4.0, "without": 5.0, "ordered": 3.0, "shuffled": 3.5, "foreign": 4.0}
+    assert judge(numbers) == HOLDS
+    assert judge(numbers | {"shuffled": 3.1}) == WEAKER
+    assert judge(numbers | {"shuffled": 3.1, "without": 4.1}) == FAILS
+    record = json.loads((FOLDER / "recorded" / "findings.json").read_text(encoding="utf-8"))
+    for name, of in record.items():
+        if name in FINDINGS:
+            assert of["verdict"] == FINDINGS[name].judge(of["numbers"])
+
+
+def test_the_lessons_own_block_carries_a_block(models):
+    from own_parts import carry, from_the_lesson, off
+
+    from attention_course.pretrained import language_model_from_llama
+
+    model = language_model_from_llama(random_llama(rope_parameters={"rope_type": "default", "rope_theta": 50.0}))
+    model.requires_grad_(False)
+    lessons = from_the_lesson(48, 6)
+    lessons.requires_grad_(False)
+    carry(model.blocks[1], lessons)
+    tokens = torch.randn(2, 9, 48)
+    assert off(lessons(tokens), model.blocks[1](tokens, causal=True)[0]) < 1e-5
