@@ -17,7 +17,7 @@ EXERCISES = f"{PACKAGE}.exercises"
 RECORDED = f"{PACKAGE}.course.recorded"
 FILE_NAME = re.compile(r"\w[\w.-]*")
 EXERCISE_ID = re.compile(r"(\w+)\.\w+")
-SCRIPTS = ["experiments", "experiments/sweeps"]  # which tests name in a string
+SCRIPTS = ["experiments", "experiments/sweeps", "experiments/real"]  # which tests name in a string
 WHOLE = {"_ext", "_static", "tools"}  # folders of which a test that names one may use any file
 MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
 
