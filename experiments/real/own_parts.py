@@ -1,7 +1,9 @@
 """Whether the course's own blocks compute what `transformers` computes with the same weights, and in which precision.
 
-The tolerance, 1e-5, is on the length of a difference of two rows as a share of the row's own length, for the worst row
-(a token's stream, its logits). Numbers of 32 bits have steps of 1.2e-7, and there are 30 blocks.
+The tolerance, 5e-5, is on the length of a difference of two rows as a share of the row's own length, for the worst row
+(a token's stream, its logits). Numbers of 32 bits have steps of 1.2e-7, and there are 30 blocks; the largest difference
+seen was 1.1e-5, in the logits. (A share of the largest number would say less: the first token's stream has numbers
+beside which every other token's are small.)
 """
 
 import ast
@@ -17,7 +19,7 @@ from attention_course import MultiHeadAttention, real_models
 from attention_course.positions import RotaryAttention
 from attention_course.pretrained import encoder_from_bert, language_model_from_llama
 
-TOLERANCE = 1e-5
+TOLERANCE = 5e-5
 TEXT = "When Mary and John went to the store, John gave a drink to"
 LESSON = Path(__file__).parents[2] / "chapters" / "modern_block.ipynb"
 OF_THE_LESSON = {"RMSNorm", "SwiGLU", "make_norm", "make_feed_forward", "ModernBlock"}
@@ -40,7 +42,11 @@ def streams(model, symbols: Tensor) -> tuple[Tensor, list[Tensor]]:
 
 
 def from_the_lesson(d_model: int, n_heads: int) -> nn.Module:
-    """The block that the lesson on today's blocks has its reader write, with its norm and its gate."""
+    """The block that the lesson on today's blocks has its reader write, with its norm and its gate.
+
+    (The block of the lesson on a language model cannot carry it: its norm takes off the mean, and its feed-forward
+    layer has no gate.)
+    """
     scope = {"torch": torch, "nn": nn, "F": F, "MultiHeadAttention": MultiHeadAttention}
     scope["RotaryAttention"] = RotaryAttention
     for cell in json.loads(LESSON.read_text(encoding="utf-8"))["cells"]:
