@@ -111,9 +111,7 @@ def load_minilm():
 
     with files(MINILM) as folder:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-        bert = transformers.BertModel.from_pretrained(
-            folder, dtype=torch.float32, attn_implementation="eager", add_pooling_layer=False
-        )
+        bert = transformers.BertModel.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager")
     return tokenizer, bert.eval()
 
 

@@ -199,6 +199,34 @@ def test_overlaps_are_sums_of_the_smaller_weights(models, symbols):
     assert between == pytest.approx(sum(sums[False]) / len(sums[False]), abs=1e-4)
 
 
+@torch.no_grad()
+def test_weights_of_an_encoder_are_counted_by_offset(models):
+    from bert_heads import mean_weights
+
+    symbols = torch.randint(3, 2_000, (3, 7), generator=torch.Generator().manual_seed(0))
+    found = mean_weights(models, models.encoder, symbols)
+    _, maps = models.encoder(models.embeddings(input_ids=symbols), need_weights=True)
+    for block, head in product(range(3), range(2)):
+        rows = [(at, row) for text in maps[block][:, head].tolist() for at, row in enumerate(text)]
+        expected = {
+            "last": [row[-1] for _, row in rows],
+            "before": [row[at - 1] for at, row in rows if at > 0],
+            "behind": [row[at + 1] for at, row in rows if at < 6],
+            "entropy": [-sum(weight * math.log(weight) for weight in row) for _, row in rows],
+        }
+        for name, numbers in expected.items():
+            assert found[name][block, head].item() == pytest.approx(sum(numbers) / len(numbers), abs=1e-5)
+
+
+def test_position_vectors_are_put_back(models, few):
+    from ordering import run
+
+    before = models.embeddings.position_embeddings.weight.clone()
+    numbers = run(models)["order"]
+    assert torch.equal(models.embeddings.position_embeddings.weight, before)
+    assert numbers["same"] > 1 - 1e-5 > numbers["with"]  # what the page on order proves
+
+
 def test_a_sense_is_given_by_the_means_of_other_words():
     from senses import apart, right
 
