@@ -34,6 +34,14 @@ PARTS = {  # each a file of this folder, with the findings that it measures
     "sharing": ("shared_heads",),
     "bert_heads": ("clark",),
 }
+NOTES = {  # written after the first run
+    "bank": "RIGHT alone would have said little: of the three words with one sense nearly as many are given the sense of "
+    "the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",
+    "beyond_length": "INSIDE missed its bound by little: at 4,096 places the first half is worth nothing any more, and "
+    "does hardly any harm. The harm begins between 7,168 and 16,384.",
+    "clark": "No block prefers [SEP]: its weight is hardly more than that of equal weights. MiniLM was trained so that "
+    "the mean of its tokens is a sentence's vector; whether that is the reason was not tried.",
+}
 LIBRARIES = ("torch", "transformers", "gguf")
 
 
@@ -64,7 +72,7 @@ def say(name: str, numbers: dict, seconds: float) -> None:
     verdict = finding.judge(numbers)
     shown = {key: round(value, 3) for key, value in numbers.items() if isinstance(value, int | float)}
     print(f"{verdict.upper():7} {name}: {finding.says}\n        {finding.rule}\n        {shown}, {seconds:.0f} s")
-    keep(name, {"verdict": verdict, "numbers": numbers})
+    keep(name, {"verdict": verdict, "note": NOTES.get(name), "numbers": numbers})
 
 
 def main(parts: list[str]) -> None:
