@@ -210,7 +210,7 @@ peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half 
 	@touch $@
 
 real: .venv-real/.models ## try the course's findings on two real models, and record it (half an hour on one thread; PARTS=)
-	@PYTHONPATH="$(CURDIR)" .venv-real/bin/python experiments/real $(PARTS)
+	@TQDM_DISABLE=1 PYTHONPATH="$(CURDIR)" .venv-real/bin/python experiments/real $(PARTS)
 
 gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (refuses without one)
 	@$(BIN)/python experiments/gpu.py
