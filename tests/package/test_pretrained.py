@@ -146,12 +146,12 @@ def test_the_courses_language_model_computes_what_llama_computes(settings):
     symbols = torch.randint(23, (2, 19))
     expected = llama(symbols, output_attentions=True, output_hidden_states=True)
     logits, streams, weights = streams_of(model, symbols)
-    torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=1e-5)
+    torch.testing.assert_close(logits, expected.logits, atol=4e-4, rtol=4e-5)
     for ours, theirs in zip(weights, expected.attentions, strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+        torch.testing.assert_close(ours, theirs, atol=4e-5, rtol=0)
     for ours, theirs in zip(streams[:-1], expected.hidden_states[:-1], strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-5)
-    torch.testing.assert_close(model.norm(streams[-1]), expected.hidden_states[-1], atol=1e-4, rtol=1e-5)
+        torch.testing.assert_close(ours, theirs, atol=4e-4, rtol=4e-5)
+    torch.testing.assert_close(model.norm(streams[-1]), expected.hidden_states[-1], atol=4e-4, rtol=4e-5)
 
 
 @torch.no_grad()
