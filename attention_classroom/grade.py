@@ -11,6 +11,7 @@ from attention_classroom import installed
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import FAILED, grade_all
 from attention_classroom.handed_in import not_read, submissions
+from attention_classroom.marking import write_marking
 from attention_classroom.overrides import read_decided
 from attention_classroom.reports import write_empty_times, write_reports
 from attention_classroom.times import read_times
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> int:
             results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
         remarks += _of_the_grader(results)
         remarks = write_reports(assignment, results, given.out, times, remarks)
+        remarks += write_marking(assignment, results, given.assignment.parent, given.out / "decided.csv")
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2

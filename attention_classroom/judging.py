@@ -8,7 +8,7 @@ from pathlib import Path
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.client import Asker, Stopped
 from attention_classroom.needs import Answer
-from attention_classroom.submission import Submission, read
+from attention_classroom.submission import SHOWN, Submission, read
 from attention_course.exercises import Verdict, find_exercise
 from attention_course.exercises.judging.checking import draw, no_function, verdict_on
 from attention_course.exercises.judging.running import LATE, NoNumbers
@@ -29,8 +29,8 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
 
     Returns:
         `"student"`, `"notes"` (what is wrong with a file), `"lacks"` (which of `sandbox.PROMISES` did not hold) and
-        `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"` and `"fingerprint"`, which is equal for
-        equal code.
+        `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"`, `"fingerprint"`, which is equal for equal
+        code, and, for who marks by hand, `"source"`, as it was written, and `"run"`, the code that was run.
     """
     exercises = [task.exercise for task in assignment.tasks]
     read_ones = [(path, read(path, exercises, _asker().read)) for path in paths[:MOST]]
@@ -48,6 +48,10 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
 
 
 def _judged(assignment, student, task: Task, submission: Submission):
+    return _entry(assignment, student, task, submission) | {"source": submission.sources.get(task.exercise, "")}
+
+
+def _entry(assignment, student, task, submission):
     answer = submission.answers.get(task.exercise)
     if answer is None:
         if task.exercise in submission.mentioned:
@@ -62,6 +66,8 @@ def entry(verdict, answer: Answer | None = None):
         "message": verdict.message,
         "misconception": verdict.misconception,
         "fingerprint": answer.fingerprint if answer else "",
+        "source": "",
+        "run": "\n".join([*answer.statements, answer.expression])[:SHOWN] if answer else "",
     }
 
 

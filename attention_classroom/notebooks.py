@@ -15,6 +15,7 @@ TOLD = re.compile(
     r".*?</details>\s*",
     re.DOTALL,
 )
+SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", re.DOTALL)
 CHECK = r'check\("{}", *(\w+)\)'
 PARAMETERS = r"^def {}\(([\w\s,]*)\):"  # of a stub; with defaults or annotations it is left as it is
 REVISION = re.compile(r'^(wheel, revision = "[^"\n]*", )"[^"\n]*"', re.MULTILINE)
@@ -88,6 +89,23 @@ def _note_above_hints(cells, stub):
     for above, cell in pairwise(cells):
         if above is stub:
             _write(cell, _text(cell).replace(HINTS, f"{OF_HINTS}\n\n{HINTS}", 1))
+
+
+def for_marking(lesson: dict, task: Task, exercise: Exercise) -> tuple[str, str]:
+    """What an exercise asks, and its solution, from the instructor's notebook of its lesson.
+
+    Raises:
+        ValueError: If it is not checked in the notebook.
+    """
+    cells = lesson["cells"]
+    question, stub, call = _exercise(cells, task.exercise)
+    after = _text(next((cell for above, cell in pairwise(cells) if above is stub), {"source": ""}))
+    asked, solved = re.split(r"^(?=#+ )", _text(question), flags=re.MULTILINE)[-1], SOLUTION.search(after)
+    solution = solved[1] if solved else ""
+    if task.variant is not None:
+        asked += f"\n\nHere it is turned round: {variants(exercise)[task.variant].sentence}"
+        solution += f"\n\n{turned_solution(exercise, task.variant, call[1])}"
+    return asked.lstrip("# "), solution
 
 
 def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str, Exercise]) -> dict:

@@ -8,9 +8,9 @@ from pathlib import Path
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import write_whole
 from attention_classroom.judging import UNJUDGED
-from attention_classroom.tables import FOR_EXCEL, lines, named, student_of, table
+from attention_classroom.tables import FOR_EXCEL, as_typed, lines, named, student_of, table
 
-HEAD = ["student", "exercise", "points", "of", "grade says"]
+HEAD = ["student", "exercise", "points", "of", "grade says", "comment"]
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,12 @@ class Decided:
 
     Attributes:
         points: By student and exercise.
+        comments: The same; each reaches its student.
         others: Lines of nobody who handed in, or of no exercise that counts: they are kept as they are.
     """
 
     points: dict[tuple[str, str], float] = field(default_factory=dict)
+    comments: dict[tuple[str, str], str] = field(default_factory=dict)
     others: list[list[str]] = field(default_factory=list)
 
 
@@ -31,7 +33,7 @@ def read_decided(path: Path, assignment: Assignment, students: Collection[str]) 
 
     Args:
         path: The table that `write_decided` wrote. Behind the points of a line may stand what its exercise is worth;
-            what comes then is not read.
+            then comes what `grade` said, which is not read, and a comment.
         assignment: What was assigned.
         students: All who handed in.
 
@@ -43,18 +45,22 @@ def read_decided(path: Path, assignment: Assignment, students: Collection[str]) 
     for where, row in lines(path, HEAD[:2]) if path.exists() else ():
         if len(row) < 3:
             raise ValueError(f"{where}: expected a student, an exercise and points, got {','.join(row)!r}")
-        name, exercise, text = row[0], row[1].strip(), row[2].strip()
-        if not text:
+        name, exercise, text, comment = row[0], row[1].strip(), row[2].strip(), as_typed("".join(row[5:6]))
+        if not text and not comment:
             continue
         if exercise not in worth or not named(name, students):
-            decided.others.append(row[:3])
+            decided.others.append([*row[:3], "", "", comment] if comment else row[:3])
             continue
         if _is_another(_number("".join(row[3:4])), worth[exercise]):
             told = f"{row[3]!r} stands behind the points of an exercise that is worth {worth[exercise]:g}"
             raise ValueError(f"{where}: {told}: write half a point as 0.5, not as 0,5")
-        answer, points = (student_of(name, students, where), exercise), _points(text, worth[exercise], where)
-        if decided.points.setdefault(answer, points) != points:
-            raise ValueError(f"{where}: {' '.join(answer)} has {decided.points[answer]:g} points in a line before")
+        answer = student_of(name, students, where), exercise
+        if text:
+            points = _points(text, worth[exercise], where)
+            if decided.points.setdefault(answer, points) != points:
+                raise ValueError(f"{where}: {' '.join(answer)} has {decided.points[answer]:g} points in a line before")
+        if comment and decided.comments.setdefault(answer, comment) != comment:
+            raise ValueError(f"{where}: {' '.join(answer)} has another comment in a line before")
     return decided
 
 
@@ -78,11 +84,12 @@ def _number(text):
 
 
 def decide(results: list[dict], decided: Decided) -> list[dict]:
-    """The results, where the entry of what was decided has `"decided"`, its points."""
+    """The results: an entry has `"decided"`, its points, and `"comment"` where the table has them."""
 
     def entry_of(student, exercise, entry):
-        points = decided.points.get((student, exercise))
-        return entry if points is None else entry | {"decided": points}
+        both = {"decided": decided.points, "comment": decided.comments}
+        answer = student, exercise
+        return entry | {name: values[answer] for name, values in both.items() if answer in values}
 
     return [
         one | {"tasks": {name: entry_of(one["student"], name, entry) for name, entry in one["tasks"].items()}}
@@ -100,13 +107,13 @@ def write_decided(assignment: Assignment, results: list[dict], decided: Decided,
         path: The table, in which the points can be filled in.
     """
     rows = [
-        [result["student"], task.exercise, _filled_in(entry), f"{task.points:g}", _said(entry)]
+        [result["student"], task.exercise, _filled_in(entry), f"{task.points:g}", said(entry), entry.get("comment", "")]
         for result in results
         for task in assignment.tasks
-        if "decided" in (entry := result["tasks"][task.exercise]) or entry["status"] in UNJUDGED
+        if (entry := result["tasks"][task.exercise])["status"] in UNJUDGED or {"decided", "comment"} & entry.keys()
     ]
     write_whole(path, FOR_EXCEL + table([HEAD, *rows, *decided.others]))
-    remarks, undecided = [], sum(not points for _, _, points, *_ in rows)
+    remarks, undecided = [], sum(not row[2] and row[4].startswith(UNJUDGED) for row in rows)
     if undecided:
         remarks.append(f"Answers without a verdict: {undecided}. Fill in their points in {path}, and run this again.")
     if decided.others:
@@ -119,5 +126,6 @@ def _filled_in(entry):
     return f"{entry['decided']:g}" if "decided" in entry else ""
 
 
-def _said(entry):
+def said(entry: dict) -> str:
+    """What the grader found."""
     return f"{entry['status']}: {entry['message']}"

@@ -130,6 +130,8 @@ def _feedback(assignment, result, row):
             lines += ["", f"## {task.exercise}: {entry['status']}, {points}"]
         if "decided" not in entry or entry["status"] == "wrong":
             lines += ["", *_quoted(entry["message"])]
+        if "comment" in entry:
+            lines += ["", f"**Your instructor:** {entry['comment']}"]
     return "\n".join(lines) + "\n"
 
 

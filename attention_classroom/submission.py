@@ -15,6 +15,7 @@ from attention_classroom.needs import Answer, parts_of, with_needs
 
 LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
+SHOWN = 20_000  # characters of an answer, to whoever marks by hand
 MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.MULTILINE)
 SLOW = 1_000_000  # characters that IPython reads for a notebook's magics: all of a cell for each of them
 
@@ -27,11 +28,13 @@ class Submission:
         answers: By exercise.
         mentioned: Exercises that stand in it and whose answer cannot be read.
         problem: Why nothing can be read; empty otherwise.
+        sources: By exercise that stands in it, the cells of code that name it, as they were written.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)
     mentioned: set[str] = field(default_factory=set)
     problem: str = ""
+    sources: dict[str, str] = field(default_factory=dict)
 
 
 def read_text(notebook: str, exercises: list[str]) -> Submission:
@@ -51,8 +54,9 @@ def read_text(notebook: str, exercises: list[str]) -> Submission:
         return Submission(problem="its code is nested too deeply to be read")
     except (SyntaxError, ValueError) as error:  # such as a number of more digits than Python writes
         return Submission(problem=f"its code cannot be read: {error}"[:200])
-    text = "\n".join(sources)
-    return Submission(answers=answers, mentioned={exercise for exercise in exercises if exercise in text})
+    naming = {exercise: [source for source in sources if exercise in source] for exercise in exercises}
+    shown = {exercise: "\n\n".join(cells)[:SHOWN] for exercise, cells in naming.items() if cells}
+    return Submission(answers=answers, mentioned=set(shown), sources=shown)
 
 
 def read(
@@ -85,7 +89,7 @@ def as_message(submission: Submission) -> dict:
 def from_message(message: dict) -> Submission:
     """What `as_message` was given."""
     answers = {exercise: Answer(**answer) for exercise, answer in message["answers"].items()}
-    return Submission(answers, set(message["mentioned"]), message["problem"])
+    return Submission(answers, set(message["mentioned"]), message["problem"], message["sources"])
 
 
 def _parsed(source):

@@ -24,6 +24,12 @@ def harmless(cell: object) -> str:
     return "'" + text if text[:1] in tuple("=+-@") else text
 
 
+def as_typed(cell: str) -> str:
+    """What `harmless` was given, but for the spaces."""
+    text = " ".join(cell.split())
+    return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@") else text
+
+
 def lines(path: Path, head: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Where each line of a table stands, for messages, and what it says; empty lines and the head are left out.
 

@@ -139,9 +139,13 @@ def test_no_honest_mark_moves(graded):
     assert {name: row[JACOBIAN] for name, row in rows.items() if row["points"] != "2"} == {}
 
 
+OWN_CODE = re.compile(r'"(?:source|run)": "(?:[^"\\]|\\.)*"')  # as it was handed in, for who marks by hand
+
+
 def test_no_attack_reaches_anything_and_no_secret_is_told(graded):
     kept(graded, "files", "processes", "sockets", "memory")
-    told = {path.name: path.read_text(errors="replace") for path in (graded[0] / "marks").rglob("*") if path.is_file()}
+    files = (path for path in (graded[0] / "marks").rglob("*") if path.is_file())
+    told = {path.name: OWN_CODE.sub("", path.read_text(errors="replace")) for path in files}
     assert {name for name, text in told.items() if "REACHED" in text or SECRET in text} == set()
 
 

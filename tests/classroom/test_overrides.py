@@ -11,7 +11,7 @@ from attention_classroom.overrides import Decided, read_decided
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 UNDEFINED = f"def answer(x):\n    return from_file(x)\n\n{CHECK}"
-HEAD = "student,exercise,points,of,grade says\n"
+HEAD = "student,exercise,points,of,grade says,comment\n"
 
 
 def rows_of(path):
@@ -112,6 +112,29 @@ def test_two_decisions_on_one_answer_are_refused(tmp_path):
     path = tmp_path / "decided.csv"
     path.write_text(f"{HEAD}Ada_1,{JACOBIAN},2\nAda,{JACOBIAN},0\n")
     with pytest.raises(ValueError, match=rf"decided\.csv, line 3: Ada_1 {JACOBIAN} has 2 points in a line before"):
+        read_decided(path, ONE, ["Ada_1"])
+
+
+def test_a_comment_without_points_leaves_them_and_reaches_its_student(tmp_path, graded, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "decided.csv").write_text(f"{HEAD}Pia,{JACOBIAN},,,,'- look at the sums\nGone_9,{JACOBIAN},,,,Where?\n")
+    for _ in range(2):
+        assert graded() == 0 and "Answers without a verdict: 1." in capsys.readouterr().out
+    assert [(row["student"], row["points"], row["comment"]) for row in rows_of(out / "decided.csv")] == [
+        ("Eve_2", "", ""),
+        ("Pia_3", "", "'- look at the sums"),
+        ("Gone_9", "", "Where?"),
+    ]
+    (page,) = (out / "feedback").glob("Pia_3-*.md")
+    assert f"## {JACOBIAN}: wrong, 0 of 2" in page.read_text()
+    assert page.read_text().endswith("**Your instructor:** - look at the sums\n")
+
+
+def test_two_comments_on_one_answer_are_refused(tmp_path):
+    path = tmp_path / "decided.csv"
+    path.write_text(f"{HEAD}Ada_1,{JACOBIAN},,,,one\nAda,{JACOBIAN},,,,another\n")
+    with pytest.raises(ValueError, match=rf"line 3: Ada_1 {JACOBIAN} has another comment in a line before"):
         read_decided(path, ONE, ["Ada_1"])
 
 
