@@ -15,6 +15,7 @@ from pathlib import Path
 from attention_classroom import installed
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.notebooks import for_students, for_the_instructor
+from attention_classroom.open_exercises import is_open, open_exercises
 from attention_classroom.times import FORM, moment
 from attention_course.exercises import CHAPTERS, Exercise, chapter_exercises
 from attention_course.exercises.judging.variants import variants
@@ -64,7 +65,8 @@ def assign(
         lessons: Names of lessons, such as `"multi_head"`.
         out: A folder that does not exist yet, or is empty.
         key: Any word. With one, exercises that have variants are turned round.
-        points: By exercise; the others are worth 1. What is worth 0 is not assigned.
+        points: By exercise; the others are worth 1, open ones such as `"alignment.open_4"` 0. What is worth 0 is not
+            assigned.
         due: A date and time in ISO 8601.
         late_per_day: Which share of its points a late answer loses for each day that has begun, 0 to 1.
         source: The folder of the lessons' notebooks.
@@ -78,7 +80,8 @@ def assign(
         raise ValueError(f"lessons must be named once each, got {lessons}")
     notebooks = {lesson: _notebook(lesson, source) for lesson in lessons}
     exercises = {name: one for lesson in lessons for name, one in chapter_exercises(lesson).items()}
-    _check_points(points, exercises)
+    by_hand = [name for lesson in lessons for name in open_exercises(lesson, notebooks[lesson])]
+    _check_points(points, [*exercises, *by_hand])
     _check_late_rule(due, late_per_day)
     if out.exists() and any(out.iterdir()):
         raise FileExistsError(f"{out} must be a new or an empty folder: what was handed out is not written over")
@@ -86,7 +89,7 @@ def assign(
         name: Task(name, points.get(name, 1.0), _chosen(exercise, key))
         for name, exercise in exercises.items()
         if points.get(name, 1.0)
-    }
+    } | {name: Task(name, points[name], None) for name in by_hand if points.get(name)}
     assignment = Assignment(
         lessons=tuple(lessons),
         tasks=tuple(tasks.values()),
@@ -180,11 +183,12 @@ def _write(path, notebook):
 def _summary(assignment, out):
     width = max((len(task.exercise) for task in assignment.tasks), default=0)
     lines = [
-        f"{task.exercise:{width}}  {task.points:>4g}  {task.variant or 'as published'}" for task in assignment.tasks
+        f"{task.exercise:{width}}  {task.points:>4g}  {_how(task)}" for task in assignment.tasks
     ]
     total = sum(task.points for task in assignment.tasks)
     plain, pasted = (
-        sum(task.points for task in assignment.tasks if task.variant in passes) for passes in ([None], [None, WEAK])
+        sum(task.points for task in assignment.tasks if task.variant in passes and not is_open(task.exercise))
+        for passes in ([None], [None, WEAK])
     )
     return "\n".join(
         [
@@ -194,3 +198,7 @@ def _summary(assignment, out):
             f"Hand out {out / 'students'}; keep {out / 'instructor'}.",
         ]
     )
+
+
+def _how(task):
+    return "marked by hand" if is_open(task.exercise) else task.variant or "as published"

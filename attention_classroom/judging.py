@@ -8,7 +8,8 @@ from pathlib import Path
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.client import Asker, Stopped
 from attention_classroom.needs import Answer
-from attention_classroom.submission import SHOWN, Submission, read
+from attention_classroom.open_exercises import is_open
+from attention_classroom.submission import Submission, read, shortened
 from attention_course.exercises import Verdict, find_exercise
 from attention_course.exercises.judging.checking import draw, no_function, verdict_on
 from attention_course.exercises.judging.running import LATE, NoNumbers
@@ -18,6 +19,7 @@ LOOK = "look yourself"
 STOPPED = "stopped"
 UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
 NOT_FOUND = "No check of this exercise was found."
+NO_PLACE = "The bold line above the place of the answer was not found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
 MOST = 50  # notebooks of one student
 NO_NAME = re.compile(r"[^\w .()-]")  # what a file's name may hold besides
@@ -42,7 +44,7 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     tasks = {}
     for task in assignment.tasks:
         judged = [_judged(assignment, student, task, submission) for _, submission in read_ones]
-        missing = entry(Verdict(task.exercise, "not found", NOT_FOUND))
+        missing = entry(Verdict(task.exercise, "not found", NO_PLACE if is_open(task.exercise) else NOT_FOUND))
         tasks[task.exercise] = min([*judged, missing], key=lambda one: ORDER.index(one["status"]))
     return {"student": student, "notes": notes, "lacks": sorted(_asker().lacks), "tasks": tasks}
 
@@ -52,6 +54,10 @@ def _judged(assignment, student, task: Task, submission: Submission):
 
 
 def _entry(assignment, student, task, submission):
+    if is_open(task.exercise) and task.exercise in submission.sources:
+        if submission.sources[task.exercise]:
+            return entry(Verdict(task.exercise, LOOK, "An open exercise, which a person marks."))
+        return entry(Verdict(task.exercise, "not attempted", "Nothing stands in the place of the answer."))
     answer = submission.answers.get(task.exercise)
     if answer is None:
         if task.exercise in submission.mentioned:
@@ -67,7 +73,7 @@ def entry(verdict, answer: Answer | None = None):
         "misconception": verdict.misconception,
         "fingerprint": answer.fingerprint if answer else "",
         "source": "",
-        "run": "\n".join([*answer.statements, answer.expression])[:SHOWN] if answer else "",
+        "run": shortened("\n".join([*answer.statements, answer.expression])) if answer else "",
     }
 
 

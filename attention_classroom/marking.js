@@ -1,6 +1,6 @@
 // Marking by hand, one answer at a time. Whatever an answer says is set as text, and never as HTML.
 
-/** @typedef {{ asked: string, solution: string, mistakes: string[][] }} Task */
+/** @typedef {{ open: boolean, asked: string, good: string, mistakes: string[][] }} Task */
 /** @typedef {{ row: string[], said: string, source: string, run: string }} Answer A row is a line of decided.csv */
 /** @typedef {{ of: string, head: string[], tasks: Record<string, Task>, answers: Answer[], others: string[][] }} Data */
 /** @typedef {{ points: string, comment: string }} Mark */
@@ -73,11 +73,16 @@ const show = () => {
   const student = input("nameless").checked ? "" : `, ${row[STUDENT]}`;
   write("which", `${row[EXERCISE]}: ${shown + 1} of ${marks.length}${student}`);
   write("of", row[OF]);
-  write("source", source || "There is no cell of code that names this exercise.");
+  write("source", source || "There is no cell that names this exercise.");
   write("said", said);
-  write("run", run || "Nothing.");
+  write("run", run);
+  find("ran").hidden = !run;
+  find("figures").hidden = !task.open;
   write("asked", task.asked || "The lesson's notebook was not beside assignment.json.");
-  write("solution", task.solution || "See the lesson.");
+  write("better", task.open ? "What a good answer shows" : "A solution");
+  write("good", task.good || "See the lesson.");
+  find("good").classList.toggle("words", task.open);
+  find("known").hidden = !task.mistakes.length;
   find("mistakes").replaceChildren(
     ...task.mistakes.flatMap((texts) =>
       texts.map((text, place) => Object.assign(document.createElement(place ? "dd" : "dt"), { textContent: text })),

@@ -9,6 +9,7 @@ from string import Template
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import write_whole
 from attention_classroom.notebooks import for_marking
+from attention_classroom.open_exercises import is_open, open_exercises
 from attention_classroom.overrides import HEAD, said
 from attention_classroom.tables import lines, named
 from attention_course.exercises import find_exercise
@@ -75,10 +76,15 @@ def _of_the_table(assignment, results, table):
 
 
 def _told(task, lessons):
-    exercise, path = find_exercise(task.exercise), lessons / f"{task.exercise.split('.')[0]}.ipynb"
+    lesson, by_hand = task.exercise.split(".")[0], is_open(task.exercise)
+    exercise = None if by_hand else find_exercise(task.exercise)
     try:
-        asked, solution = for_marking(json.loads(path.read_text(encoding="utf-8")), task, exercise)
+        notebook = json.loads((lessons / f"{lesson}.ipynb").read_text(encoding="utf-8"))
+        if by_hand:
+            asked, good = open_exercises(lesson, notebook)[task.exercise]
+        else:
+            asked, good = for_marking(notebook, task, exercise)
     except (OSError, ValueError, KeyError):
-        asked = solution = ""
-    mistakes = [[one.name, one.message] for one in exercise.misconceptions]
-    return {"asked": asked, "solution": solution, "mistakes": mistakes}
+        asked = good = ""
+    mistakes = [] if by_hand else [[one.name, one.message] for one in exercise.misconceptions]
+    return {"open": by_hand, "asked": asked, "good": good, "mistakes": mistakes}

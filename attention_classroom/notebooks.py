@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from attention_classroom.assignment import Assignment, Task
+from attention_classroom.open_exercises import is_open, with_places
 from attention_course.exercises import Exercise
 from attention_course.exercises.judging.variants import PUBLISHED, RIGHT_BUT, Variant, taken, turned_solution, variants
 
@@ -42,7 +43,10 @@ def for_students(lesson: dict, assignment: Assignment, tasks: dict[str, Task], e
         elif assignment.commit:
             _write(cell, REVISION.sub(rf'\1"{assignment.commit}"', _text(cell)))
     notebook["cells"] = [cell for cell in notebook["cells"] if _text(cell)]
+    notebook["cells"] = list(with_places(notebook["cells"], tasks.values()))
     for name, task in tasks.items():
+        if is_open(name):
+            continue
         question, stub, call = _exercise(notebook["cells"], name)
         words = f"> **{_points(task.points)}.**"
         if task.variant is not None:
@@ -112,7 +116,11 @@ def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str
     """The whole notebook with a rubric on top: points, variants, and what each mistake means."""
     notebook = _without_outputs(lesson)
     rubric = {"cell_type": "markdown", "id": "rubric", "metadata": {}, "source": ""}
-    parts = [_rubric(task, exercises[name], _exercise(notebook["cells"], name)[2][1]) for name, task in tasks.items()]
+    parts = [
+        _rubric(task, exercises[name], _exercise(notebook["cells"], name)[2][1])
+        for name, task in tasks.items()
+        if not is_open(name)
+    ]
     _write(rubric, "\n\n".join(["# Rubric", *parts]))
     notebook["cells"].insert(0, rubric)
     return notebook

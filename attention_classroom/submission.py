@@ -12,6 +12,7 @@ from pathlib import Path
 from IPython.core.inputtransformer2 import TransformerManager
 
 from attention_classroom.needs import Answer, parts_of, with_needs
+from attention_classroom.open_exercises import is_open, written
 
 LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
@@ -28,7 +29,8 @@ class Submission:
         answers: By exercise.
         mentioned: Exercises that stand in it and whose answer cannot be read.
         problem: Why nothing can be read; empty otherwise.
-        sources: By exercise that stands in it, the cells of code that name it, as they were written.
+        sources: By exercise that stands in it, the cells of code that name it, as they were written; of an open one,
+            what was written in its place.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -42,6 +44,9 @@ def read_text(notebook: str, exercises: list[str]) -> Submission:
     try:
         cells = json.loads(notebook)["cells"]
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        asked = [exercise for exercise in exercises if is_open(exercise)]
+        answered = written(["".join(cell["source"]) for cell in cells], asked) if asked else {}
+        exercises = [exercise for exercise in exercises if not is_open(exercise)]
     except (ValueError, KeyError, TypeError, RecursionError):
         return Submission(problem="not a notebook")
     if sum(map(len, sources)) > CODE:
@@ -55,8 +60,14 @@ def read_text(notebook: str, exercises: list[str]) -> Submission:
     except (SyntaxError, ValueError) as error:  # such as a number of more digits than Python writes
         return Submission(problem=f"its code cannot be read: {error}"[:200])
     naming = {exercise: [source for source in sources if exercise in source] for exercise in exercises}
-    shown = {exercise: "\n\n".join(cells)[:SHOWN] for exercise, cells in naming.items() if cells}
-    return Submission(answers=answers, mentioned=set(shown), sources=shown)
+    named = {exercise: "\n\n".join(cells) for exercise, cells in naming.items() if cells}
+    shown = {exercise: shortened(text) for exercise, text in (named | answered).items()}
+    return Submission(answers=answers, mentioned=set(named), sources=shown)
+
+
+def shortened(text: str) -> str:
+    """What a person is shown of an answer."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}\n… cut here: the rest is in the notebook"
 
 
 def read(

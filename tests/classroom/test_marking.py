@@ -12,6 +12,7 @@ from test_overrides import rows_of
 from attention_classroom import grade
 from attention_classroom.assign import assign
 from attention_classroom.marking import page_of
+from attention_classroom.open_exercises import open_exercises
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 ROOT = Path(__file__).parents[2]
@@ -66,7 +67,7 @@ def test_what_was_marked_by_keyboard_reaches_the_gradebook_and_the_feedback(open
     page, run, out = opened
     heading = page.locator("#which")
     assert "Eve_2" in heading.text_content() and "from_file" in page.locator("#source").text_content()
-    assert "torch.outer" in page.locator("#solution").text_content() and page.locator("#mistakes dt").count() >= 4
+    assert "torch.outer" in page.locator("#good").text_content() and page.locator("#mistakes dt").count() >= 4
     assert "look yourself: " in page.locator("#said").text_content()
     assert "Jacobian" in page.locator("#asked").text_content()
 
@@ -158,3 +159,45 @@ def test_where_nothing_is_to_be_marked_there_is_no_page(marked, capsys):
     (out / "decided.csv").unlink()
     assert run() == 0 and not (out / "marking.html").exists()
     assert "by hand" not in capsys.readouterr().out
+
+
+def test_an_open_exercise_has_a_place_for_its_answer_and_is_marked_beside_what_a_good_answer_shows(browser, tmp_path):
+    week, out, name = tmp_path / "week", tmp_path / "out", "alignment.open_4"
+    assign(["alignment"], week, points={name: 3, "alignment.open_5": 1}, source=ROOT / "chapters")
+    cells = json.loads((week / "students" / "alignment.ipynb").read_text(encoding="utf-8"))["cells"]
+    (place,) = (number for number, cell in enumerate(cells) if cell["id"] == "open-4")
+    assert "## 4. Keys or values?" in "".join(cells[place - 1]["source"])
+    assert "3 points" in "".join(cells[place]["source"])
+
+    for student, added in {"Ada": [f"## Mine\n{HOSTILE}", "hooks = 1"], "Ben": []}.items():
+        kinds = ["markdown", "code"][: len(added)]
+        more = [{"cell_type": kind, "source": text} for kind, text in zip(kinds, added, strict=True)]
+        text = json.dumps({"cells": cells[: place + 1] + more + cells[place + 1 :]})
+        (tmp_path / "class" / student).mkdir(parents=True)
+        (tmp_path / "class" / student / "alignment.ipynb").write_text(text)
+    call = [str(week / "instructor" / "assignment.json"), str(tmp_path / "class"), "--out", str(out)]
+    assert grade.main(call) == 0
+    assert [(row["student"], row["exercise"]) for row in rows_of(out / "decided.csv")] == [("Ada", name)]
+    assert [row[name] for row in rows_of(out / "grades.csv")] == ["look yourself", "not attempted"]
+
+    page = browser.new_page()
+    page.goto((out / "marking.html").as_uri())
+    assert page.locator("#source").text_content() == f"## Mine\n{HOSTILE}\n\nhooks = 1"
+    assert "the largest weight" in page.locator("#good").text_content().lower()
+    assert "Patch only the keys" in page.locator("#asked").text_content()
+    assert page.get_by_text("Figures are in the notebook").is_visible()
+    assert not page.locator("#known").is_visible() and not page.locator("#ran").is_visible()
+    page.keyboard.type("3")
+    downloaded(page, out / "decided.csv")
+    page.close()
+    assert grade.main(call) == 0
+    assert [row["points"] for row in rows_of(out / "grades.csv")] == ["3", "0"]
+
+
+def test_every_open_exercise_says_what_a_good_answer_shows():
+    stated = {}
+    for path in (ROOT / "chapters").glob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        stated |= open_exercises(path.stem, notebook)
+    assert len(stated) == sum(path.read_text().count(" (open, ") for path in (ROOT / "chapters").glob("*.ipynb")) > 30
+    assert all(asked and good and "<" not in good[:1] for asked, good in stated.values())
