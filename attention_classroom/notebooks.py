@@ -18,6 +18,8 @@ TOLD = re.compile(
 )
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", re.DOTALL)
 CHECK = r'check\("{}", *(\w+)\)'
+HEADING = re.compile(r"^#{2,} ", re.MULTILINE)  # one # is a comment in code, too
+FOLDS = re.compile(r"</?(?:details|summary)>")
 PARAMETERS = r"^def {}\(([\w\s,]*)\):"  # of a stub; with defaults or annotations it is left as it is
 REVISION = re.compile(r'^(wheel, revision = "[^"\n]*", )"[^"\n]*"', re.MULTILINE)
 HINTS = "<details><summary>Hint 1</summary>"
@@ -104,12 +106,12 @@ def for_marking(lesson: dict, task: Task, exercise: Exercise) -> tuple[str, str]
     cells = lesson["cells"]
     question, stub, call = _exercise(cells, task.exercise)
     after = _text(next((cell for above, cell in pairwise(cells) if above is stub), {"source": ""}))
-    asked, solved = re.split(r"^(?=#+ )", _text(question), flags=re.MULTILINE)[-1], SOLUTION.search(after)
+    asked, solved = HEADING.split(_text(question))[-1], SOLUTION.search(after)
     solution = solved[1] if solved else ""
     if task.variant is not None:
         asked += f"\n\nHere it is turned round: {variants(exercise)[task.variant].sentence}"
         solution += f"\n\n{turned_solution(exercise, task.variant, call[1])}"
-    return asked.lstrip("# "), solution
+    return FOLDS.sub("", asked), solution
 
 
 def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str, Exercise]) -> dict:
@@ -149,7 +151,7 @@ def _exercise(cells, exercise):
     question = None
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            if _text(cell).startswith("#"):
+            if HEADING.search(_text(cell)):
                 question = cell
         elif call := re.search(CHECK.format(re.escape(exercise)), _text(cell)):
             if question is None:

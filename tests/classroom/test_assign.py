@@ -189,7 +189,8 @@ def test_without_a_key_the_exercises_stand_as_published(tmp_path):
     assignment = assign(["scale"], tmp_path / "out", points={"scale.divisor": 3}, source=ROOT / "chapters")
     assert [(task.points, task.variant) for task in assignment.tasks if task.exercise == "scale.divisor"] == [(3, None)]
     assert Assignment.load(tmp_path / "out" / "instructor" / "assignment.json") == assignment
-    assert "> **3 points.**" in "\n".join(cells(tmp_path / "out" / "students" / "scale.ipynb", "markdown"))
+    (told,) = (one for one in cells(tmp_path / "out" / "students" / "scale.ipynb", "markdown") if "3 points." in one)
+    assert told.endswith("so that their standard deviation is 1?\n\n> **3 points.**")  # it begins with a lesson's words
     rubric = cells(tmp_path / "out" / "instructor" / "scale.ipynb", "markdown")[0]
     assert "| d_k | You multiplied by d_k." in rubric
 

@@ -11,8 +11,11 @@ from test_overrides import rows_of
 
 from attention_classroom import grade
 from attention_classroom.assign import assign
+from attention_classroom.assignment import Task
 from attention_classroom.marking import page_of
+from attention_classroom.notebooks import for_marking
 from attention_classroom.open_exercises import open_exercises
+from attention_course.exercises import CHAPTERS, chapter_exercises
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 ROOT = Path(__file__).parents[2]
@@ -192,6 +195,14 @@ def test_an_open_exercise_has_a_place_for_its_answer_and_is_marked_beside_what_a
     page.close()
     assert grade.main(call) == 0
     assert [row["points"] for row in rows_of(out / "grades.csv")] == ["3", "0"]
+
+
+@pytest.mark.parametrize("lesson", CHAPTERS)
+def test_every_exercise_has_its_question_and_a_solution_to_mark_by(lesson):
+    notebook = json.loads((ROOT / "chapters" / f"{lesson}.ipynb").read_text(encoding="utf-8"))
+    for name, exercise in chapter_exercises(lesson).items():
+        asked, solution = for_marking(notebook, Task(name, 1, None), exercise)
+        assert re.match(r"\d+\. ", asked) and "<details" not in asked and compile(solution, name, "exec")
 
 
 def test_every_open_exercise_says_what_a_good_answer_shows():
