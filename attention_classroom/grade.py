@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
         with ThreadPoolExecutor(given.jobs) as executor:
             results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
         remarks += _of_the_grader(results)
-        remarks = write_reports(assignment, results, given.out, times, remarks)
+        remarks = write_reports(assignment, results, given.out, times, remarks, given.assignment.parent)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2

@@ -90,6 +90,16 @@ def _note_above_hints(cells, stub):
             _write(cell, _text(cell).replace(HINTS, f"{OF_HINTS}\n\n{HINTS}", 1))
 
 
+def title_of(lesson: dict, exercise: str) -> str:
+    """The heading of an exercise in the notebook of its lesson.
+
+    Raises:
+        ValueError: If it is not checked there.
+    """
+    question = _text(_exercise(lesson["cells"], exercise)[0])
+    return re.findall(r"^#+ +(.*)", question, re.MULTILINE)[-1]
+
+
 def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str, Exercise]) -> dict:
     """The whole notebook with a rubric on top: points, variants, and what each mistake means."""
     notebook = _without_outputs(lesson)

@@ -7,6 +7,7 @@ from pathlib import Path
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import safe_name, write_whole
 from attention_classroom.judging import UNJUDGED
+from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.tables import FOR_EXCEL, table
@@ -14,9 +15,14 @@ from attention_classroom.times import days_late, share_left
 
 
 def write_reports(
-    assignment: Assignment, results: list[dict], out: Path, times: dict[str, str], remarks: Sequence[str] = ()
+    assignment: Assignment,
+    results: list[dict],
+    out: Path,
+    times: dict[str, str],
+    remarks: Sequence[str] = (),
+    lessons: Path | None = None,
 ) -> list[str]:
-    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `feedback/`, `class.md`, `identical.md` and `decided.csv`.
+    """Write the tables `grades`, `canvas`, `moodle` and `decided`, and the pages of each student and of the class.
 
     What stands in `decided.csv` counts before what the grader says.
 
@@ -26,6 +32,7 @@ def write_reports(
         out: The folder.
         times: When each student handed in, in ISO 8601; who is not there was in time.
         remarks: For the page of the class.
+        lessons: The folder of the instructor's notebooks, for `mistakes.html`.
 
     Returns:
         The remarks, and those on what is to be decided.
@@ -45,6 +52,7 @@ def write_reports(
     for result, row in zip(results, rows, strict=True):
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
         write_whole(path, _feedback(assignment, result, row))
+    write_mistakes(assignment, results, lessons, out / "mistakes.html")
     write_whole(out / "class.md", _of_the_class(assignment, results, remarks))
     write_whole(out / "identical.md", _identical(results))
     return remarks
@@ -150,9 +158,7 @@ def _of_the_class(assignment, results, remarks):
     for task in assignment.tasks:
         entries = [result["tasks"][task.exercise] for result in results]
         counts = Counter(map(_status, entries))
-        lines += ["", f"## {task.exercise}", "", ", ".join(f"{n} {status}" for status, n in counts.most_common()), ""]
-        told = Counter((entry["misconception"], entry["message"]) for entry in entries if entry["misconception"])
-        lines += [f"- {n} × **{name}**: {message}" for (name, message), n in told.most_common()]
+        lines += ["", f"## {task.exercise}", "", ", ".join(f"{n} {status}" for status, n in counts.most_common())]
     return "\n".join(lines) + "\n"
 
 
