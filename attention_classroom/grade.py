@@ -13,6 +13,7 @@ from attention_classroom.grading import FAILED, grade_all
 from attention_classroom.handed_in import not_read, submissions
 from attention_classroom.overrides import read_decided
 from attention_classroom.reports import write_empty_times, write_reports
+from attention_classroom.roster import absent_result, read_roster
 from attention_classroom.times import read_times
 
 
@@ -27,15 +28,19 @@ def main(arguments: list[str]) -> int:
         handed_in = submissions(given.submissions)
         times, remarks = _times(given, assignment, handed_in)
         remarks += _of_another_package(assignment) + _of_other_files(given.submissions)
-        read_decided(given.out / "decided.csv", assignment, handed_in)  # so that a mistake in it is told now
+        absent, others = read_roster(given.roster, handed_in) if given.roster else ([], [])
+        remarks += others
+        # A mistake in it is to be told now.
+        read_decided(given.out / "decided.csv", assignment, [*handed_in, *absent])
         with ThreadPoolExecutor(given.jobs) as executor:
             results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
         remarks += _of_the_grader(results)
+        results += [absent_result(assignment, student) for student in absent]
         remarks = write_reports(assignment, results, given.out, times, remarks, given.assignment.parent)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
-    print(f"{len(results)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
+    print(f"{len(handed_in)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
     return 0
 
 
@@ -46,6 +51,7 @@ def _parser():
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for tables and feedback")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="submissions at once (2)")
     parser.add_argument("--times", type=Path, metavar="CSV", help="lines of student,time for the late rule")
+    parser.add_argument("--roster", type=Path, metavar="CSV", help="the class: its first column is student")
     return parser
 
 

@@ -17,6 +17,7 @@ from attention_course.exercises.judging.variants import judge_variant
 LOOK = "look yourself"
 STOPPED = "stopped"
 UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
+ABSENT = "absent"
 NOT_FOUND = "No check of this exercise was found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
 MOST = 50  # notebooks of one student
