@@ -1,7 +1,9 @@
 """Tables and pages from the results of a class."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
@@ -21,6 +23,7 @@ def write_reports(
     times: dict[str, str],
     remarks: Sequence[str] = (),
     lessons: Path | None = None,
+    extended: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Write the tables `grades`, `canvas`, `moodle` and `decided`, and the pages of each student and of the class.
 
@@ -33,6 +36,7 @@ def write_reports(
         times: When each student handed in, in ISO 8601; who is not there was in time.
         remarks: For the page of the class.
         lessons: The folder of the instructor's notebooks, for `mistakes.html`.
+        extended: Until when those had time who were given more, in ISO 8601.
 
     Returns:
         The remarks, and those on what is to be decided.
@@ -44,17 +48,18 @@ def write_reports(
     results = decide(results, decided)
     remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
     remarks += _of_no_points(results)
-    rows = [_row(assignment, result, times.get(result["student"])) for result in results]
+    own = [replace(assignment, due=(extended or {}).get(one["student"], assignment.due)) for one in results]
+    rows = [_row(one, result, times.get(result["student"])) for one, result in zip(own, results, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
     write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
-    here = [(result, row) for result, row in zip(results, rows, strict=True) if not _is_absent(result)]
-    write_whole(out / "canvas.csv", table(_for_canvas(assignment, [row for _, row in here])))
-    write_whole(out / "moodle.csv", table(_for_moodle([row for _, row in here])))
-    for result, row in here:
+    here = [one for one in zip(results, rows, own, strict=True) if not _is_absent(one[0])]
+    write_whole(out / "canvas.csv", table(_for_canvas(assignment, [row for _, row, _ in here])))
+    write_whole(out / "moodle.csv", table(_for_moodle([row for _, row, _ in here])))
+    for result, row, one in here:
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
-        write_whole(path, _feedback(assignment, result, row))
-    write_mistakes(assignment, [result for result, _ in here], lessons, out / "mistakes.html")
+        write_whole(path, _feedback(one, result, row))
+    write_mistakes(assignment, [result for result, *_ in here], lessons, out / "mistakes.html")
     write_whole(out / "class.md", _of_the_class(assignment, results, remarks))
     write_whole(out / "identical.md", _identical(results))
     return remarks
@@ -146,7 +151,8 @@ def _feedback(assignment, result, row):
     if undecided := _undecided(result):
         lines[-1] = f"No points of {row[2]} yet: how many, is still to be decided for {undecided} of your answers."
     if row[3]:
-        lines[-1] += f" {row[3]} days late: {100 * assignment.late_per_day:g}% less for each."
+        lines[-1] += f" {row[3]} day{'s' if row[3] > 1 else ''} late: {100 * assignment.late_per_day:g}% less for each."
+        lines[-1] += f" You had until {datetime.fromisoformat(assignment.due).isoformat(' ', 'minutes')}."
     lines += ["", *(f"- {note}" for note in _notes(assignment, result))]
     missing = _missing(assignment, result)
     for task in assignment.tasks:

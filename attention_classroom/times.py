@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
@@ -43,7 +43,7 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
             raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")
         student = student_of(row[0], students, where)
         if row[1].strip():
-            when, assumed = _time(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
+            when, assumed = time_of(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
             if times.get(student, when.isoformat()) != when.isoformat():
                 raise ValueError(f"{where}: {student} has two times, {times[student]} and {when.isoformat()}")
             times[student] = when.isoformat()
@@ -57,8 +57,17 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
     return times, remarks
 
 
-def _time(text, zone, where):
-    """The time, and whether its zone was assumed."""
+def time_of(text: str, zone: tzinfo | None, where: str) -> tuple[datetime, bool]:
+    """The time, and whether its zone was assumed.
+
+    Args:
+        text: In ISO 8601.
+        zone: That of the due date.
+        where: The text stands, for messages.
+
+    Raises:
+        ValueError: If it is no time, or has a zone where the due date has none.
+    """
     try:
         when = moment(text)
     except ValueError:

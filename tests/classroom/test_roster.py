@@ -3,13 +3,14 @@
 import re
 
 import pytest
-from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, marks, notebook
+from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, marks, notebook
 from test_overrides import UNDEFINED
 
 from attention_classroom.grade import main
 from attention_classroom.roster import read_roster
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
+DUE = "2027-03-01T18:00+01:00"
 CLASS = ["Ada_1", "Ada_2", "Ben Oh_3"]
 
 
@@ -21,7 +22,7 @@ def graded(tmp_path):
         notebook(tmp_path / "class" / f"{name}.ipynb", START, f"{answer}\n{CHECK}" if answer else UNDEFINED)
     (tmp_path / "roster.csv").write_text("student\nAda\nZoe Absent\nEve_2\nPia\n")
     call = ["assignment.json", "class", "--out", "out", "--roster", "roster.csv"]
-    return lambda: main([one if one.startswith("--") else str(tmp_path / one) for one in call])
+    return lambda *more: main([one if one.startswith("--") else str(tmp_path / one) for one in (*call, *more)])
 
 
 def test_absent_undecided_and_wrong_are_three_things(tmp_path, graded, capsys):
@@ -66,4 +67,41 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path, line, message):
     path = tmp_path / "roster.csv"
     path.write_text(f"student\nBen Oh\n{line}\n")
     with pytest.raises(ValueError, match=re.escape(f"roster.csv, {message}")):
-        read_roster(path, CLASS)
+        read_roster(path, DUE, CLASS)
+
+
+def test_who_has_more_time_is_late_from_then_on_only(tmp_path, graded):
+    made(*ONE.tasks, due=DUE, late_per_day=0.5).save(tmp_path / "assignment.json")
+    (tmp_path / "roster.csv").write_text("student,extension\nAda,2\nPia\nGuest,2027-03-03 18:00\nEve,\n")
+    (tmp_path / "times.csv").write_text("\n".join(f"{name},2027-03-03T19:00+01:00" for name in ("Ada", "Guest", "Pia")))
+    assert graded("--times", "times.csv") == 0
+    rows = marks(tmp_path / "out")
+    assert {name: (row["days late"], row["points"]) for name, row in rows.items()} == {
+        "Ada_1": ("1", "1"), "Guest_9": ("1", "1"), "Pia_3": ("3", "0"), "Eve_2": ("0", ""),
+    }  # fmt: skip
+    (page,) = (tmp_path / "out" / "feedback").glob("Guest_9-*.md")
+    assert "1 day late: 50% less for each. You had until 2027-03-03 18:00+01:00." in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("extension", "message"),
+    [
+        ("2027-02-28T10:00Z", f"2027-02-28T10:00Z is before the due date, {DUE}"),
+        ("a@b.org", "expected a time such as 2027-03-01T18:05+01:00, got 'a@b.org' (an extension may also be a number"),
+    ],
+)
+def test_an_extension_that_is_none_is_named(tmp_path, extension, message):
+    path = tmp_path / "roster.csv"
+    path.write_text(f"student,extension\nBen Oh,{extension}\n")
+    with pytest.raises(ValueError, match=re.escape(f"roster.csv, line 2: {message}")):
+        read_roster(path, DUE, CLASS)
+    with pytest.raises(ValueError, match=r"line 2: an extension of what\? This assignment has no due date"):
+        read_roster(path, None, CLASS)
+
+
+def test_days_more_may_be_a_half_however_it_is_written(tmp_path):
+    path = tmp_path / "roster.csv"
+    path.write_text('student,extension\nBen Oh,"0,5"\nAda_1,1.5\n')
+    assert read_roster(path, DUE, CLASS).due == {
+        "Ben Oh_3": "2027-03-02T06:00:00+01:00", "Ada_1": "2027-03-03T06:00:00+01:00",
+    }  # fmt: skip
