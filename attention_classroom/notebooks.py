@@ -64,6 +64,8 @@ def _to_hand_in(assignment, tasks):
             words += f"; each day begun after that takes {100 * assignment.late_per_day:g}% off its points"
     total = _points(sum(task.points for task in tasks.values()))
     words += f". It is worth {total} in all, and exercises without a line of points carry no marks."
+    if assignment.partial:
+        words += " An answer that passes a part of its tests earns that part of its points."
     return f"{words} (From Colab: *File*, *Download*, *Download .ipynb*.)"
 
 

@@ -92,7 +92,7 @@ def _row(assignment, result, handed_in):
     late = days_late(assignment, handed_in)
     share = share_left(assignment, handed_in)
     tasks = result["tasks"]
-    points = share * sum(_points(task, tasks[task.exercise]) for task in assignment.tasks)
+    points = share * sum(_points(assignment, task, tasks[task.exercise]) for task in assignment.tasks)
     told = "" if _undecided(result) or _is_absent(result) else f"{points:g}"
     look = _undecided(result) + len(_missing(assignment, result))
     total = sum(task.points for task in assignment.tasks)
@@ -101,8 +101,9 @@ def _row(assignment, result, handed_in):
     return [result["student"], told, f"{total:g}", late, look, *statuses, notes]
 
 
-def _points(task, entry):
-    return entry.get("decided", task.points if entry["status"] == "passed" else 0)
+def _points(assignment, task, entry):
+    share = entry["share"] if assignment.partial else 0
+    return entry.get("decided", task.points if entry["status"] == "passed" else round(task.points * share, 2))
 
 
 def _status(entry):
@@ -159,7 +160,7 @@ def _feedback(assignment, result, row):
         if _lesson(task) in missing:
             continue
         entry = result["tasks"][task.exercise]
-        points = f"{_points(task, entry):g} of {task.points:g}"
+        points = f"{_points(assignment, task, entry):g} of {task.points:g}"
         if "decided" in entry:
             lines += ["", f"## {task.exercise}: {points}, as your instructor decided"]
         elif entry["status"] in UNJUDGED:
