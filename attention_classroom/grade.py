@@ -12,6 +12,7 @@ from attention_classroom.assignment import Assignment
 from attention_classroom.grading import FAILED, grade_all
 from attention_classroom.handed_in import not_read, submissions
 from attention_classroom.overrides import read_decided
+from attention_classroom.packed import pack_feedback
 from attention_classroom.reports import write_empty_times, write_reports
 from attention_classroom.roster import Roster, absent_result, read_roster
 from attention_classroom.times import read_times
@@ -39,6 +40,7 @@ def main(arguments: list[str]) -> int:
         remarks = write_reports(
             assignment, results, given.out, times, remarks, given.assignment.parent, roster.due
         )
+        remarks += pack_feedback(handed_in, given.out)
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
