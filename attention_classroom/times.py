@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.tables import harmless, lines, student_of
+from attention_classroom.worksheet import read_worksheet
 
 DAY = 24 * 60 * 60  # seconds
 FORM = "2027-03-01T18:05+01:00"
@@ -30,7 +31,7 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
 
     Args:
         path: A table of students, named in full or without the number of their export, and times. A student without a
-            time is as one who is not there.
+            time is as one who is not there. Or a grading worksheet of Moodle.
         due: The date and time that they are held against. A time without a zone is taken in this one's.
         students: All who handed in.
 
@@ -38,7 +39,11 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
         ValueError: If a line is not what is said here; the message names it.
     """
     times, without_zone = {}, 0
-    for where, row in lines(path, ["student", "time"]):
+    sheet = read_worksheet(path, students)
+    rows = lines(path, ["student", "time"])
+    if sheet is not None:  # it lists who handed in nothing, too
+        rows = ((where, [student, time]) for where, student, time in sheet if student in students)
+    for where, row in rows:
         if len(row) != 2:
             raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")
         student = student_of(row[0], students, where)
