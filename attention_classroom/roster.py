@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
+from attention_classroom.downloads import read_download
 from attention_classroom.judging import ABSENT, entry
 from attention_classroom.tables import harmless, lines, named
 from attention_classroom.times import time_of
-from attention_classroom.worksheet import read_worksheet
 from attention_course.exercises import Verdict
 
 DAYS = re.compile(r"\d+([.,]\d+)?")
@@ -36,7 +36,8 @@ def read_roster(path: Path, due: str | None, students: Collection[str]) -> Roste
 
     Args:
         path: A table of students, named in full or without the number of an export, and, where one has more time, in
-            the next column how many days more, or until when. Or a grading worksheet of Moodle.
+            the next column how many days more, or until when. Or a grading worksheet of Moodle, or a
+            gradebook of Canvas.
         due: The date and time that hold for all others.
         students: All who handed in.
 
@@ -45,7 +46,7 @@ def read_roster(path: Path, due: str | None, students: Collection[str]) -> Roste
             message names it.
     """
     roster, found = Roster(), {}
-    sheet = read_worksheet(path, students)
+    sheet = read_download(path, students)
     rows = lines(path, ["student"]) if sheet is None else ((where, [student]) for where, student, _ in sheet)
     for where, row in rows:
         name = " ".join(row[0].split())

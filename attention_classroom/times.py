@@ -6,8 +6,8 @@ from datetime import date, datetime, tzinfo
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
+from attention_classroom.downloads import read_download
 from attention_classroom.tables import harmless, lines, student_of
-from attention_classroom.worksheet import read_worksheet
 
 DAY = 24 * 60 * 60  # seconds
 FORM = "2027-03-01T18:05+01:00"
@@ -39,7 +39,7 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
         ValueError: If a line is not what is said here; the message names it.
     """
     times, without_zone = {}, 0
-    sheet = read_worksheet(path, students)
+    sheet = read_download(path, students)
     rows = lines(path, ["student", "time"])
     if sheet is not None:  # it lists who handed in nothing, too
         rows = ((where, [student, time]) for where, student, time in sheet if student in students)

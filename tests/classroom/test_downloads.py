@@ -1,12 +1,12 @@
-"""Times and absent students from Moodle's grading worksheet, as its code writes it."""
+"""Times and absent students from Moodle's grading worksheet and Canvas's gradebook, as their code writes them."""
 
 import re
 
 import pytest
 
+from attention_classroom.downloads import read_download
 from attention_classroom.roster import read_roster
 from attention_classroom.times import read_times
-from attention_classroom.worksheet import read_worksheet
 
 DUE = "2027-03-01T18:00+01:00"
 STUDENTS = ["Ada Löf_1007", "Participant_8"]
@@ -38,9 +38,16 @@ def test_who_handed_in_nothing_is_absent(worksheet):
     assert (roster.absent, roster.due, roster.remarks) == (["Zoe Ab_9"], {}, [])
 
 
-def test_another_table_is_no_worksheet(worksheet):
-    assert read_worksheet(worksheet("student,time\n"), STUDENTS) is None
-    assert read_worksheet(worksheet("student,time\nAda Löf,2027-03-01T10:00Z\n"), STUDENTS) is None
+def test_canvas_has_the_class_too_and_lines_that_are_of_nobody(worksheet):
+    head = "Student,ID,SIS Login ID,Section,Week 3 (55)\n,,,,Manual Posting\n    Points Possible,,,,2\n"
+    lines = '"Lovelace, Ada",77,ada,A,\n"Oh, Ben",78,ben,B,\n"Student, Test",79,x,A,\n'
+    roster = read_roster(worksheet(head, lines), DUE, ["lovelaceada_77"])
+    assert (roster.absent, roster.remarks) == (["Oh, Ben_78"], [])
+
+
+def test_another_table_is_neither(worksheet):
+    assert read_download(worksheet("student,time\n"), STUDENTS) is None
+    assert read_download(worksheet("student,time\nAda Löf,2027-03-01T10:00Z\n"), STUDENTS) is None
 
 
 @pytest.mark.parametrize(
