@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import write_whole
+from attention_classroom.judging import UNJUDGED
 from attention_classroom.notebooks import title_of
 from attention_course.exercises import find_exercise
 from attention_course.exercises.judging.variants import RIGHT_BUT
@@ -18,9 +19,12 @@ SENTENCES = {
     "gradient": "The numbers are right, and another gradient comes through, or none.",
     None: "Wrong in another way: each page of feedback shows an input.",
 }
-STYLE = (
+SHOWN = dict.fromkeys(UNJUDGED, "not decided yet")  # in the place of what only an instructor needs to know
+HEAD = (
+    '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    "<title>How many made which mistake</title><style>"
     "body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:1.2rem/1.5 sans-serif;color-scheme:light dark}"
-    "td{padding:.3rem .8rem .3rem 0;vertical-align:top}td:first-child{text-align:right}"
+    "td{padding:.3rem .8rem .3rem 0;vertical-align:top}td:first-child{text-align:right}</style>"
 )
 
 
@@ -35,14 +39,13 @@ def write_mistakes(assignment: Assignment, results: list[dict], lessons: Path | 
         path: Of the page, in HTML.
     """
     parts = [_of(task, [result["tasks"][task.exercise] for result in results], lessons) for task in assignment.tasks]
-    head = '<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>How many made which mistake</title>'
     top = f"<h1>How many made which mistake</h1>\n<p>{len(results)} submissions, as the checks judged them.</p>"
-    write_whole(path, "\n".join([f"{head}<style>{STYLE}</style>", top, *parts]) + "\n")
+    write_whole(path, "\n".join([HEAD, top, *parts]) + "\n")
 
 
 def _of(task, entries, lessons):
     """Of one exercise."""
-    statuses = Counter(entry["status"] for entry in entries)
+    statuses = Counter(SHOWN.get(entry["status"], entry["status"]) for entry in entries)
     wrong = Counter(entry["misconception"] for entry in entries if entry["status"] == "wrong")
     sentences = {one.name: one.message for one in find_exercise(task.exercise).misconceptions} | SENTENCES
     rows = [(statuses.pop("passed", 0), "<strong>passed</strong>")]
