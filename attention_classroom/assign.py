@@ -35,6 +35,7 @@ def main(arguments: list[str]) -> int:
             points=dict(given.points),
             due=given.due,
             late_per_day=given.late_per_day,
+            partial=given.partial,
             source=given.source,
         )
     except (ValueError, FileExistsError) as error:
@@ -57,6 +58,7 @@ def assign(
     points: dict[str, float] | None = None,
     due: str | None = None,
     late_per_day: float = 0.0,
+    partial: bool = False,
     source: Path = Path("chapters"),
 ) -> Assignment:
     """Write `out/students/`, `out/instructor/` and `out/instructor/assignment.json`.
@@ -69,6 +71,7 @@ def assign(
             assigned.
         due: A date and time in ISO 8601.
         late_per_day: Which share of its points a late answer loses for each day that has begun, 0 to 1.
+        partial: Whether a wrong answer earns the share of its points that it passes of its tests.
         source: The folder of the lessons' notebooks.
 
     Raises:
@@ -98,6 +101,7 @@ def assign(
         salt=secrets.token_hex(16),
         due=due,
         late_per_day=late_per_day,
+        partial=partial,
     )
     made = {}
     for lesson, notebook in notebooks.items():
@@ -122,6 +126,7 @@ def _parser():
     )
     parser.add_argument("--due", metavar="ISO", help="date and time, such as 2027-03-01T18:00+01:00")
     parser.add_argument("--late-per-day", type=float, default=0.0, metavar="SHARE", help="lost for each day begun")
+    parser.add_argument("--partial", action="store_true", help="points for the share of the tests that are passed")
     parser.add_argument(
         "--from", dest="source", type=Path, default=Path("chapters"), metavar="DIR", help="where the lessons are"
     )

@@ -33,6 +33,7 @@ class Assignment:
         salt: Hexadecimal; the inputs on which a student's answers are judged are drawn from it.
         due: When it has to be handed in, a date and time in ISO 8601; `None` where there is no late rule.
         late_per_day: Which share of its points a late answer loses for each day that has begun, 0 to 1.
+        partial: Whether a wrong answer earns the share of its points that it passes of its tests.
     """
 
     lessons: tuple[str, ...]
@@ -42,6 +43,7 @@ class Assignment:
     salt: str
     due: str | None
     late_per_day: float
+    partial: bool = False
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""

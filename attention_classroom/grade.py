@@ -13,7 +13,9 @@ from attention_classroom.grading import FAILED, grade_all
 from attention_classroom.handed_in import not_read, submissions
 from attention_classroom.marking import write_marking
 from attention_classroom.overrides import read_decided
+from attention_classroom.packed import pack_feedback
 from attention_classroom.reports import write_empty_times, write_reports
+from attention_classroom.roster import Roster, absent_result, read_roster
 from attention_classroom.times import read_times
 
 
@@ -28,16 +30,23 @@ def main(arguments: list[str]) -> int:
         handed_in = submissions(given.submissions)
         times, remarks = _times(given, assignment, handed_in)
         remarks += _of_another_package(assignment) + _of_other_files(given.submissions)
-        read_decided(given.out / "decided.csv", assignment, handed_in)  # so that a mistake in it is told now
+        roster = read_roster(given.roster, assignment.due, handed_in) if given.roster else Roster()
+        remarks += roster.remarks
+        # A mistake in it is to be told now.
+        read_decided(given.out / "decided.csv", assignment, [*handed_in, *roster.absent])
         with ThreadPoolExecutor(given.jobs) as executor:
             results = grade_all(assignment, handed_in, given.out / ".results", executor, given.jobs, _tell)
         remarks += _of_the_grader(results)
-        remarks = write_reports(assignment, results, given.out, times, remarks)
+        results += [absent_result(assignment, student) for student in roster.absent]
+        remarks = write_reports(
+            assignment, results, given.out, times, remarks, given.assignment.parent, roster.due
+        )
+        remarks += pack_feedback(handed_in, given.out)
         remarks += write_marking(assignment, results, given.assignment.parent, given.out / "decided.csv")
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)
         return 2
-    print(f"{len(results)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
+    print(f"{len(handed_in)} submissions: {given.out / 'grades.csv'}", *remarks, sep="\n")
     return 0
 
 
@@ -48,6 +57,7 @@ def _parser():
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for tables and feedback")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="submissions at once (2)")
     parser.add_argument("--times", type=Path, metavar="CSV", help="lines of student,time for the late rule")
+    parser.add_argument("--roster", type=Path, metavar="CSV", help="the class, lines of student,extension")
     return parser
 
 

@@ -11,13 +11,14 @@ from attention_classroom.needs import Answer
 from attention_classroom.open_exercises import is_open
 from attention_classroom.submission import Submission, read, shortened
 from attention_course.exercises import Verdict, find_exercise
-from attention_course.exercises.judging.checking import draw, no_function, verdict_on
+from attention_course.exercises.judging.checking import draw, no_function, share_right, verdict_on
 from attention_course.exercises.judging.running import LATE, NoNumbers
-from attention_course.exercises.judging.variants import judge_variant
+from attention_course.exercises.judging.variants import PUBLISHED, judge_variant
 
 LOOK = "look yourself"
 STOPPED = "stopped"
 UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
+ABSENT = "absent"
 NOT_FOUND = "No check of this exercise was found."
 NO_PLACE = "The bold line above the place of the answer was not found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
@@ -31,8 +32,9 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
 
     Returns:
         `"student"`, `"notes"` (what is wrong with a file), `"lacks"` (which of `sandbox.PROMISES` did not hold) and
-        `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"`, `"fingerprint"`, which is equal for equal
-        code, and, for who marks by hand, `"source"`, as it was written, and `"run"`, the code that was run.
+        `"tasks"`: by exercise its `"status"`, `"message"`, `"misconception"`, `"share"` (of its tests that a wrong
+        answer passes), `"fingerprint"`, which is equal for equal code, and, for who marks by hand, `"source"`, as it
+        was written, and `"run"`, the code that was run.
     """
     exercises = [task.exercise for task in assignment.tasks]
     read_ones = [(path, read(path, exercises, _asker().read)) for path in paths[:MOST]]
@@ -45,7 +47,7 @@ def grade_one(assignment: Assignment, student: str, paths: list[Path]) -> dict:
     for task in assignment.tasks:
         judged = [_judged(assignment, student, task, submission) for _, submission in read_ones]
         missing = entry(Verdict(task.exercise, "not found", NO_PLACE if is_open(task.exercise) else NOT_FOUND))
-        tasks[task.exercise] = min([*judged, missing], key=lambda one: ORDER.index(one["status"]))
+        tasks[task.exercise] = min([*judged, missing], key=lambda one: (ORDER.index(one["status"]), -one["share"]))
     return {"student": student, "notes": notes, "lacks": sorted(_asker().lacks), "tasks": tasks}
 
 
@@ -63,7 +65,8 @@ def _entry(assignment, student, task, submission):
         if task.exercise in submission.mentioned:
             return entry(Verdict(task.exercise, LOOK, "Its check stands here in a way that could not be read."))
         return entry(Verdict(task.exercise, "not found", NOT_FOUND))
-    return entry(_verdict(assignment, student, task, answer), answer)
+    verdict, share = _verdict(assignment, student, task, answer)
+    return entry(verdict, answer) | {"share": share}
 
 
 def entry(verdict, answer: Answer | None = None):
@@ -71,6 +74,7 @@ def entry(verdict, answer: Answer | None = None):
         "status": verdict.status,
         "message": verdict.message,
         "misconception": verdict.misconception,
+        "share": 0.0,
         "fingerprint": answer.fingerprint if answer else "",
         "source": "",
         "run": shortened("\n".join([*answer.statements, answer.expression])) if answer else "",
@@ -78,11 +82,14 @@ def entry(verdict, answer: Answer | None = None):
 
 
 def _verdict(assignment, student, task, answer):
-    exercise = find_exercise(task.exercise)
-    return judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer))
+    """The verdict, and the share that a wrong answer passes of its tests, none for a copied solution."""
+    exercise, shares = find_exercise(task.exercise), []
+    verdict = judge_variant(exercise, task.variant, lambda asked: _asked(assignment, student, asked, answer, shares))
+    is_own = verdict.status == "wrong" and verdict.misconception != PUBLISHED
+    return verdict, shares[0] if shares and is_own else 0.0
 
 
-def _asked(assignment, student, exercise, answer):
+def _asked(assignment, student, exercise, answer, shares):
     name = f"{assignment.salt} {student}".encode("utf-8", "surrogatepass")
     inputs = draw(exercise, int.from_bytes(hashlib.sha256(name).digest()[:6]))  # they differ by student
     try:
@@ -99,6 +106,7 @@ def _asked(assignment, student, exercise, answer):
             verdict = no_function(exercise)
         else:
             verdict = verdict_on(exercise, inputs, reply["outcomes"], lambda: gradients)
+            shares.append(share_right(exercise, inputs, reply["outcomes"]) if verdict.status == "wrong" else 0.0)
     except Exception as error:  # an answer may have put anything in the place of its numbers
         return Verdict(exercise.id, LOOK, f"What came back cannot be judged: {type(error).__name__}")
     if verdict.status == "wrong" and any(map(_ran_out_of_time, [*reply["outcomes"], *gradients])):

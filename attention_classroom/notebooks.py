@@ -71,6 +71,8 @@ def _to_hand_in(assignment, tasks):
             words += f"; each day begun after that takes {100 * assignment.late_per_day:g}% off its points"
     total = _points(sum(task.points for task in tasks.values()))
     words += f". It is worth {total} in all, and exercises without a line of points carry no marks."
+    if assignment.partial:
+        words += " An answer that passes a part of its tests earns that part of its points."
     return f"{words} (From Colab: *File*, *Download*, *Download .ipynb*.)"
 
 
@@ -112,6 +114,16 @@ def for_marking(lesson: dict, task: Task, exercise: Exercise) -> tuple[str, str]
         asked += f"\n\nHere it is turned round: {variants(exercise)[task.variant].sentence}"
         solution += f"\n\n{turned_solution(exercise, task.variant, call[1])}"
     return FOLDS.sub("", asked), solution
+
+
+def title_of(lesson: dict, exercise: str) -> str:
+    """The heading of an exercise in the notebook of its lesson.
+
+    Raises:
+        ValueError: If it is not checked there.
+    """
+    question = _text(_exercise(lesson["cells"], exercise)[0])
+    return re.findall(r"^##+ +(.*)", question, re.MULTILINE)[-1]
 
 
 def for_the_instructor(lesson: dict, tasks: dict[str, Task], exercises: dict[str, Exercise]) -> dict:

@@ -1,31 +1,42 @@
 """Tables and pages from the results of a class."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import safe_name, write_whole
-from attention_classroom.judging import UNJUDGED
+from attention_classroom.judging import ABSENT, UNJUDGED
+from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.sandbox import PROMISES
-from attention_classroom.tables import FOR_EXCEL, table
+from attention_classroom.tables import FOR_EXCEL, harmless, table
 from attention_classroom.times import days_late, share_left
 
 
 def write_reports(
-    assignment: Assignment, results: list[dict], out: Path, times: dict[str, str], remarks: Sequence[str] = ()
+    assignment: Assignment,
+    results: list[dict],
+    out: Path,
+    times: dict[str, str],
+    remarks: Sequence[str] = (),
+    lessons: Path | None = None,
+    extended: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Write `grades.csv`, `canvas.csv`, `moodle.csv`, `feedback/`, `class.md`, `identical.md` and `decided.csv`.
+    """Write the tables `grades`, `canvas`, `moodle` and `decided`, and the pages of each student and of the class.
 
     What stands in `decided.csv` counts before what the grader says.
 
     Args:
         assignment: What was assigned.
-        results: Of each student, as `grade_one` gives them.
+        results: Of each student, as `grade_one` gives them, or `absent_result`.
         out: The folder.
         times: When each student handed in, in ISO 8601; who is not there was in time.
         remarks: For the page of the class.
+        lessons: The folder of the instructor's notebooks, for `mistakes.html`.
+        extended: Until when those had time who were given more, in ISO 8601.
 
     Returns:
         The remarks, and those on what is to be decided.
@@ -36,15 +47,19 @@ def write_reports(
     decided = read_decided(out / "decided.csv", assignment, [result["student"] for result in results])
     results = decide(results, decided)
     remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
-    rows = [_row(assignment, result, times.get(result["student"])) for result in results]
+    remarks += _of_no_points(results)
+    own = [replace(assignment, due=(extended or {}).get(one["student"], assignment.due)) for one in results]
+    rows = [_row(one, result, times.get(result["student"])) for one, result in zip(own, results, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
     write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
-    write_whole(out / "canvas.csv", table(_for_canvas(assignment, rows)))
-    write_whole(out / "moodle.csv", table(_for_moodle(rows)))
-    for result, row in zip(results, rows, strict=True):
+    here = [one for one in zip(results, rows, own, strict=True) if not _is_absent(one[0])]
+    write_whole(out / "canvas.csv", table(_for_canvas(assignment, [row for _, row, _ in here])))
+    write_whole(out / "moodle.csv", table(_for_moodle([row for _, row, _ in here])))
+    for result, row, one in here:
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
-        write_whole(path, _feedback(assignment, result, row))
+        write_whole(path, _feedback(one, result, row))
+    write_mistakes(assignment, [result for result, *_ in here], lessons, out / "mistakes.html")
     write_whole(out / "class.md", _of_the_class(assignment, results, remarks))
     write_whole(out / "identical.md", _identical(results))
     return remarks
@@ -56,20 +71,39 @@ def write_empty_times(students: list[str], path: Path) -> None:
         write_whole(path, FOR_EXCEL + table([["student", "time"], *([student, ""] for student in students)]))
 
 
+def _of_no_points(results):
+    """Whose points stay empty, which is not 0."""
+    undecided = [result for result in results if _undecided(result)]
+    absent = [result for result in results if _is_absent(result)]
+    told = [("Without points in all tables until their answers are decided", undecided)]
+    told += [("Absent, without points in grades.csv and without a line in canvas.csv and moodle.csv", absent)]
+    return [f"{words}: {', '.join(harmless(one['student']) for one in ones)}." for words, ones in told if ones]
+
+
+def _undecided(result):
+    return sum(_status(entry) in UNJUDGED for entry in result["tasks"].values())
+
+
+def _is_absent(result):
+    return any(_status(entry) == ABSENT for entry in result["tasks"].values())
+
+
 def _row(assignment, result, handed_in):
     late = days_late(assignment, handed_in)
     share = share_left(assignment, handed_in)
     tasks = result["tasks"]
-    points = share * sum(_points(task, tasks[task.exercise]) for task in assignment.tasks)
-    look = sum(_status(entry) in UNJUDGED for entry in tasks.values()) + len(_missing(assignment, result))
+    points = share * sum(_points(assignment, task, tasks[task.exercise]) for task in assignment.tasks)
+    told = "" if _undecided(result) or _is_absent(result) else f"{points:g}"
+    look = _undecided(result) + len(_missing(assignment, result))
     total = sum(task.points for task in assignment.tasks)
     statuses = [_status(tasks[task.exercise]) for task in assignment.tasks]
     notes = "; ".join(_notes(assignment, result))
-    return [result["student"], f"{points:g}", f"{total:g}", late, look, *statuses, notes]
+    return [result["student"], told, f"{total:g}", late, look, *statuses, notes]
 
 
-def _points(task, entry):
-    return entry.get("decided", task.points if entry["status"] == "passed" else 0)
+def _points(assignment, task, entry):
+    share = entry["share"] if assignment.partial else 0
+    return entry.get("decided", task.points if entry["status"] == "passed" else round(task.points * share, 2))
 
 
 def _status(entry):
@@ -115,17 +149,22 @@ def _name_and_number(student):
 
 def _feedback(assignment, result, row):
     lines = [f"# {' '.join(result['student'].split())}", "", f"{row[1]} of {row[2]} points."]
+    if undecided := _undecided(result):
+        lines[-1] = f"No points of {row[2]} yet: how many, is still to be decided for {undecided} of your answers."
     if row[3]:
-        lines[-1] += f" {row[3]} days late: {100 * assignment.late_per_day:g}% less for each."
+        lines[-1] += f" {row[3]} day{'s' if row[3] > 1 else ''} late: {100 * assignment.late_per_day:g}% less for each."
+        lines[-1] += f" You had until {datetime.fromisoformat(assignment.due).isoformat(' ', 'minutes')}."
     lines += ["", *(f"- {note}" for note in _notes(assignment, result))]
     missing = _missing(assignment, result)
     for task in assignment.tasks:
         if _lesson(task) in missing:
             continue
         entry = result["tasks"][task.exercise]
-        points = f"{_points(task, entry):g} of {task.points:g}"
+        points = f"{_points(assignment, task, entry):g} of {task.points:g}"
         if "decided" in entry:
             lines += ["", f"## {task.exercise}: {points}, as your instructor decided"]
+        elif entry["status"] in UNJUDGED:
+            lines += ["", f"## {task.exercise}: not decided yet"]
         else:
             lines += ["", f"## {task.exercise}: {entry['status']}, {points}"]
         if "decided" not in entry or entry["status"] == "wrong":
@@ -142,7 +181,8 @@ def _quoted(message):
 
 
 def _of_the_class(assignment, results, remarks):
-    lines = ["# The class", "", f"{len(results)} submissions.", "", *(f"{remark}\n" for remark in remarks)]
+    came = len(results) - sum(map(_is_absent, results))
+    lines = ["# The class", "", f"{came} submissions.", "", *(f"{remark}\n" for remark in remarks)]
     lines += _promises({name for result in results for name in result["lacks"]})
     missing = [result for result in results if _missing(assignment, result)]
     if missing:
@@ -152,9 +192,7 @@ def _of_the_class(assignment, results, remarks):
     for task in assignment.tasks:
         entries = [result["tasks"][task.exercise] for result in results]
         counts = Counter(map(_status, entries))
-        lines += ["", f"## {task.exercise}", "", ", ".join(f"{n} {status}" for status, n in counts.most_common()), ""]
-        told = Counter((entry["misconception"], entry["message"]) for entry in entries if entry["misconception"])
-        lines += [f"- {n} × **{name}**: {message}" for (name, message), n in told.most_common()]
+        lines += ["", f"## {task.exercise}", "", ", ".join(f"{n} {status}" for status, n in counts.most_common())]
     return "\n".join(lines) + "\n"
 
 

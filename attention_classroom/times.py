@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Collection
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
+from attention_classroom.downloads import read_download
 from attention_classroom.tables import harmless, lines, student_of
 
 DAY = 24 * 60 * 60  # seconds
@@ -30,7 +31,7 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
 
     Args:
         path: A table of students, named in full or without the number of their export, and times. A student without a
-            time is as one who is not there.
+            time is as one who is not there. Or a grading worksheet of Moodle.
         due: The date and time that they are held against. A time without a zone is taken in this one's.
         students: All who handed in.
 
@@ -38,12 +39,16 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
         ValueError: If a line is not what is said here; the message names it.
     """
     times, without_zone = {}, 0
-    for where, row in lines(path, ["student", "time"]):
+    sheet = read_download(path, students)
+    rows = lines(path, ["student", "time"])
+    if sheet is not None:  # it lists who handed in nothing, too
+        rows = ((where, [student, time]) for where, student, time in sheet if student in students)
+    for where, row in rows:
         if len(row) != 2:
             raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")
         student = student_of(row[0], students, where)
         if row[1].strip():
-            when, assumed = _time(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
+            when, assumed = time_of(row[1].strip(), datetime.fromisoformat(due).tzinfo, where)
             if times.get(student, when.isoformat()) != when.isoformat():
                 raise ValueError(f"{where}: {student} has two times, {times[student]} and {when.isoformat()}")
             times[student] = when.isoformat()
@@ -57,8 +62,17 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
     return times, remarks
 
 
-def _time(text, zone, where):
-    """The time, and whether its zone was assumed."""
+def time_of(text: str, zone: tzinfo | None, where: str) -> tuple[datetime, bool]:
+    """The time, and whether its zone was assumed.
+
+    Args:
+        text: In ISO 8601.
+        zone: That of the due date.
+        where: The text stands, for messages.
+
+    Raises:
+        ValueError: If it is no time, or has a zone where the due date has none.
+    """
     try:
         when = moment(text)
     except ValueError:

@@ -43,9 +43,9 @@ CHECK = f'check("{JACOBIAN}", answer)'
 WRONG = "def answer(x):\n    p = x.softmax(0)\n    return torch.diag(p - p * p)"
 
 
-def made(*tasks, due=None, late_per_day=0.0):
+def made(*tasks, due=None, late_per_day=0.0, partial=False):
     lessons = tuple(dict.fromkeys(task.exercise.split(".")[0] for task in tasks))
-    return Assignment(lessons, tasks, "0", "", "00", due, late_per_day)
+    return Assignment(lessons, tasks, "0", "", "00", due, late_per_day, partial)
 
 
 ONE = made(Task(JACOBIAN, 2, None))
@@ -60,7 +60,7 @@ def notebook(path, *cells):
 
 def result_of(student, **changed):
     """Of a student whose answer is right, but for what is `changed`, what `grade_one` gives."""
-    task = {"status": "passed", "message": "Equal.", "misconception": None, "fingerprint": ""} | changed
+    task = {"status": "passed", "message": "Equal.", "misconception": None, "share": 0.0, "fingerprint": ""} | changed
     return {"student": student, "notes": [], "lacks": [], "tasks": {JACOBIAN: task}}
 
 

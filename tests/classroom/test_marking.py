@@ -95,7 +95,7 @@ def test_what_was_marked_by_keyboard_reaches_the_gradebook_and_the_feedback(open
     assert run() == 0 and run() == 0  # the second time from what the first has written
     rows = rows_of(out / "decided.csv")
     assert [(row["points"], row["comment"]) for row in rows] == [("1.5", f"'{comment}"), ("", "")]
-    assert [row["points"] for row in rows_of(out / "grades.csv")] == ["2", "1.5", "0"]
+    assert [row["points"] for row in rows_of(out / "grades.csv")] == ["2", "1.5", ""]
     (feedback,) = (out / "feedback").glob("Eve_2-*.md")
     assert f"1.5 of 2, as your instructor decided\n\n**Your instructor:** {comment}\n" in feedback.read_text()
 

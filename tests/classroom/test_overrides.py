@@ -69,7 +69,7 @@ def test_a_decision_may_take_points_away_and_stays_when_the_answer_changes(tmp_p
     notebook(tmp_path / "class" / "Ada_1.ipynb", START, f"{WRONG}\n{CHECK}")
     assert graded() == 0
     assert {row["student"]: row["points"] for row in rows_of(out / "decided.csv")} == {"Ada_1": "0", "Eve_2": ""}
-    assert [row["points"] for row in rows_of(out / "grades.csv")] == ["0", "0", "0"]
+    assert [row["points"] for row in rows_of(out / "grades.csv")] == ["0", "", "0"]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,22 @@
 """What an instructor is told beside the marks: what is missing, what was counted late, and what is equal."""
 
+import html
 import re
 
 import pytest
-from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, made, marks, notebook, result_of
+from test_grade import CHECK, JACOBIAN, ONE, RIGHT, ROOT, START, made, marks, notebook, result_of
 
 from attention_classroom import client, installed, judging, tables
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.grade import main
 from attention_classroom.grading import grade_one
 from attention_classroom.handed_in import submissions
+from attention_classroom.mistakes import SENTENCES
 from attention_classroom.reports import write_reports
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.submission import read
 from attention_classroom.times import days_late
+from attention_course.exercises import find_exercise
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 MASKING = [Task(f"masking.{name}", 1, None) for name in ("to_multihead", "window", "leaks")]
@@ -179,6 +182,30 @@ def test_the_page_of_the_class_says_what_the_system_does_not_keep(tmp_path):
     write_reports(ONE, [result_of("a"), result_of("b") | {"lacks": ["files"]}], tmp_path, {})
     kept, _, broken = (tmp_path / "class.md").read_text().partition("**Not in this run**")
     assert PROMISES["sockets"] in kept and PROMISES["files"] in broken and PROMISES["files"] not in kept
+
+
+def test_the_page_for_the_class_counts_mistakes_in_the_order_of_their_number_and_names_nobody(tmp_path):
+    exercise = find_exercise(JACOBIAN)
+    one, other = exercise.misconceptions[:2]
+    secret = {"status": "wrong", "message": "ValueError: Eve's words"}
+    results = [
+        *(result_of(f"passed {n}") for n in range(3)),
+        result_of("Ada", misconception=one.name, **secret),
+        *(result_of(f"Eve {n}", misconception=other.name, **secret) for n in range(2)),
+        result_of("Zoe", **secret),
+        result_of("Pia", status="not found"),
+        result_of("Cy", status="look yourself"),
+        result_of("Di", status="stopped"),
+    ]
+    write_reports(ONE, results, tmp_path, {}, lessons=ROOT / "chapters")
+    page = (tmp_path / "mistakes.html").read_text(encoding="utf-8")
+    rows = [re.sub(r"<.*?>", "", row) for row in re.findall(r"<tr><td>(.*?)</td></tr>", page.replace("</td><td>", " "))]
+    told = [f"{mistake.name}: {mistake.message}" for mistake in (other, one)]
+    assert [html.unescape(row) for row in rows] == [
+        "3 passed", f"2 {told[0]}", f"1 {told[1]}", f"1 {SENTENCES[None]}", "2 not decided yet", "1 not found",
+    ]  # fmt: skip
+    assert "10 submissions" in page and "<em>scale</em> under <em>2. The Jacobian of" in page
+    assert not re.search("Eve|Ada|Zoe|Pia|Cy|ValueError", page)
 
 
 def test_a_mistake_in_the_old_order_keeps_its_name_and_a_copied_solution_is_told_what_is_different(tmp_path):

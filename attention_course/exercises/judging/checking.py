@@ -152,6 +152,19 @@ def verdict_on(exercise: Exercise, inputs: list[tuple], got: list, gradients: Ca
     return Verdict(exercise.id, "wrong", _report(exercise, inputs[first], got[first], expected[first]))
 
 
+@plain_torch()
+def share_right(exercise: Exercise, inputs: list[tuple], got: list) -> float:
+    """The share of its tests that a wrong answer passes: one for each input, and one of all gradients where they count.
+
+    Args:
+        exercise: What was asked.
+        inputs: As drawn.
+        got: The outcome for each of them.
+    """
+    right = [not difference(one, other) for one, other in zip(got, run(exercise.reference, inputs), strict=True)]
+    return sum(right) / (len(right) + exercise.differentiable)
+
+
 def _same(got: list, expected: list) -> bool:
     return not any(map(difference, got, expected))
 
