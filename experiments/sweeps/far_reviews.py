@@ -1,6 +1,7 @@
-"""Who reads a negation that stands far from its adjective: counts of runs of words, averages, attention."""
+"""Who reads a negation that stands far from its adjective: counts of words, averages, GRU, convolutions, attention."""
 
 from functools import cache
+from itertools import combinations
 
 import poolings
 import torch
@@ -17,6 +18,7 @@ from attention_course.transformer import Encoder
 
 SETTINGS = {name: poolings.SETTINGS[name] for name in ("n_train", "test_examples", "batch")}
 SETTINGS |= {"d_hidden": 128}  # of the two layers behind the mean of word vectors
+SETTINGS |= {"d_gru": 64, "channels": 48, "kernel": 5, "dilations": [1, 2, 4]}
 # Each way is tried on reviews of the tuning seed; the best is measured on others.
 TUNING_SEED, SEEDS = 100, [0, 1, 2, 3, 4]
 VALIDATION, TEST = 2000, 1000  # added to a seed
@@ -28,6 +30,9 @@ WAYS = {
     "mean of word vectors": [LIKE_LESSON, *LONGER],
     "untrained encoder": [{"d_model": width, "C": cost} for width in (32, 128) for cost in COSTS],
     "even weights": [LIKE_LESSON, *LONGER],
+    "ordered word pairs": [{"C": 1.0}],
+    "one-way GRU": [LIKE_LESSON],
+    "dilated convolutions": [LIKE_LESSON],
     "attention": [LIKE_LESSON],
 }
 NEAR = ["runs up to 1", "runs up to 2", "runs up to 4", "attention"]  # on reviews that are not far, too
@@ -47,6 +52,43 @@ class MeanOfWords(nn.Module):
     def forward(self, symbols: Tensor) -> tuple[Tensor, None]:
         real = (symbols != PAD).float()[..., None]
         return self.layers((self.embedding(symbols) * real).sum(1) / real.sum(1)), None
+
+
+class OneWayGRU(nn.Module):
+    """A GRU that reads the words in order, and the logits from its state at the last."""
+
+    def __init__(self):
+        super().__init__()
+        d_model, d_state = poolings.SETTINGS["d_model"], SETTINGS["d_gru"]
+        self.embedding = nn.Embedding(len(VOCABULARY), d_model)
+        self.gru = nn.GRU(d_model, d_state, batch_first=True)
+        self.logits = nn.Linear(d_state, 2)
+
+    def forward(self, symbols: Tensor) -> tuple[Tensor, None]:
+        states, _ = self.gru(self.embedding(symbols))
+        last = (symbols != PAD).sum(1) - 1
+        return self.logits(states[torch.arange(len(symbols)), last]), None
+
+
+class Convolutions(nn.Module):
+    """Convolutions, each dilated twice as far as the one before, and the maximum over the words."""
+
+    def __init__(self):
+        super().__init__()
+        d_model, kernel, channels = poolings.SETTINGS["d_model"], SETTINGS["kernel"], SETTINGS["channels"]
+        self.embedding = nn.Embedding(len(VOCABULARY), d_model)
+        self.layers = nn.ModuleList(
+            nn.Conv1d(channels if number else d_model, channels, kernel, padding="same", dilation=dilation)
+            for number, dilation in enumerate(SETTINGS["dilations"])
+        )
+        self.logits = nn.Linear(channels, 2)
+
+    def forward(self, symbols: Tensor) -> tuple[Tensor, None]:
+        real = (symbols != PAD)[:, None]
+        tokens = self.embedding(symbols).mT * real
+        for layer in self.layers:
+            tokens = F.gelu(layer(tokens)) * real  # pads stay zeros, as what lies beyond the review
+        return self.logits(tokens.masked_fill(~real, float("-inf")).amax(2)), None
 
 
 def even_weights(query, key, value, mask=None, **options):
@@ -78,7 +120,7 @@ def best_way(tried: list[dict], name: str, far: bool) -> dict:
 
 def _measure(name: str, far: bool, way: dict, seed: int, train: Reviews, test: Reviews) -> dict:
     torch.manual_seed(seed)
-    if "longest" in way:
+    if name == "ordered word pairs" or "longest" in way:
         said, n_inputs = by_counts(train, test, way)
     elif "C" in way:
         said, n_inputs = by_untrained(train, test, way), way["d_model"]
@@ -92,11 +134,22 @@ def _measure(name: str, far: bool, way: dict, seed: int, train: Reviews, test: R
 
 
 def by_counts(train: Reviews, test: Reviews, way: dict) -> tuple[Tensor, int]:
-    """What logistic regression says from counts of the runs of 1 to `longest` words, and how many runs it counts."""
-    counts = CountVectorizer(ngram_range=(1, way["longest"]), token_pattern=r"\S+")
+    """What logistic regression says, and how many numbers it has of a review.
+
+    They are counts of the runs of 1 to `longest` words or, without `longest`, which ordered pairs of words occur.
+    """
+    if "longest" in way:
+        counts = CountVectorizer(ngram_range=(1, way["longest"]), token_pattern=r"\S+")
+    else:
+        counts = CountVectorizer(analyzer=ordered_pairs, binary=True)
     model = LogisticRegression(C=way["C"], max_iter=1000)
     model.fit(counts.fit_transform(_texts(train)), train.label)
     return torch.from_numpy(model.predict(counts.transform(_texts(test)))), len(counts.vocabulary_)
+
+
+def ordered_pairs(text: str) -> list[tuple[str, str]]:
+    """Each word with every word behind it, however far."""
+    return list(combinations(text.split(), 2))
 
 
 @torch.no_grad()
@@ -130,10 +183,13 @@ def by_training(name: str, train: Reviews, test: Reviews, way: dict, seed: int) 
         return model(test.tokens)[0].argmax(1)
 
 
+LEARNERS = {"mean of word vectors": MeanOfWords, "one-way GRU": OneWayGRU, "dilated convolutions": Convolutions}
+
+
 def make_model(name: str) -> nn.Module:
     """One that returns logits and something else."""
-    if name == "mean of word vectors":
-        return MeanOfWords()
+    if name in LEARNERS:
+        return LEARNERS[name]()
     return poolings.Pooled("mean", causal=False, attention=even_weights if name == "even weights" else None)
 
 

@@ -12,7 +12,7 @@ from attention_course.efficient.linear import elu_plus_one
 from attention_course.exercises.smaller_caches import pool
 from attention_course.positions import RotaryAttention, SinusoidalPositions, rotate
 from attention_course.seq2seq_rnn import GRUEncoderDecoder
-from attention_course.tasks.negation import PAD, reviews
+from attention_course.tasks.negation import PAD, VOCABULARY, reviews
 
 
 def language_models():
@@ -203,6 +203,20 @@ def test_of_the_rivals_on_reviews_one_averages_what_it_sees_and_one_sees_no_orde
     for block in attends.blocks:
         block.attention.query_proj.weight.zero_(), block.attention.query_proj.bias.zero_()
     torch.testing.assert_close(even(symbols)[0], attends(symbols)[0], atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["one-way GRU", "dilated convolutions"])
+def test_of_the_rivals_on_reviews_these_read_in_order_as_far_as_the_pads(name):
+    model, symbols = load("far_reviews").make_model(name), torch.randint(1, len(VOCABULARY), (3, 20))
+    logits, _ = model(symbols)
+    torch.testing.assert_close(model(F.pad(symbols, (0, 9)))[0], logits, atol=1e-5, rtol=0)
+    assert ((model(symbols.flip(1))[0] - logits).abs().amax(1) > 1e-4).all()
+
+
+def test_ordered_pairs_are_each_word_before_each_later_one():
+    found = load("far_reviews").ordered_pairs("not so bad so")
+    assert set(found) == {("not", "so"), ("not", "bad"), ("so", "bad"), ("so", "so"), ("bad", "so")}
 
 
 @pytest.mark.parametrize("way", ["mean", "first", "random"])

@@ -48,7 +48,7 @@ SMALL = {
         "poolings.SETTINGS": {},
         "WAYS": {
             "untrained encoder": [{"d_model": 8, "C": cost} for cost in (1.0, 10.0)],
-            "attention": [{"peak_lr": 0.01, "steps": 2}],
+            **dict.fromkeys(("one-way GRU", "dilated convolutions", "attention"), [{"peak_lr": 0.01, "steps": 2}]),
             **dict.fromkeys(("mean of word vectors", "even weights"), [{"peak_lr": 0.01, "steps": n} for n in (2, 3)]),
         },
     },
