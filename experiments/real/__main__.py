@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import _models
+import readers
 import torch
 from findings import FINDINGS
 
@@ -64,6 +65,7 @@ def keep(name: str, found: dict) -> None:
     order = ["own_parts", *FINDINGS]
     record = dict(sorted(record.items(), key=lambda item: order.index(item[0])))
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    readers.write(record)
 
 
 def say(name: str, numbers: dict, seconds: float) -> None:

@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from own_models import random_bert, random_llama
 
+from attention_course.course import recorded
+
 FOLDER = Path(__file__).parents[2] / "experiments" / "real"
 PARTS = ("looking", "repeating", "pruning", "mapping", "senses", "ordering", "distances", "sharing", "bert_heads")
 VOCAB_SIZE = 40_200  # what is drawn at random lies below
@@ -308,6 +310,14 @@ def test_a_record_is_judged_by_the_rule_that_was_written_first():
     for name, of in record.items():
         if name in FINDINGS:
             assert of["verdict"] == FINDINGS[name].judge(of["numbers"])
+
+
+def test_the_page_draws_the_record_that_was_made():
+    from readers import for_readers
+
+    record = json.loads((FOLDER / "recorded" / "findings.json").read_text(encoding="utf-8"))
+    assert recorded.load("for_real") == for_readers(record)
+    assert [row["name"] for row in recorded.load("for_real")["results"]] == list(record)[1:]
 
 
 def test_the_lessons_own_block_carries_a_block(models):

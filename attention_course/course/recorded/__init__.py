@@ -1,4 +1,4 @@
-"""Results of runs too long for a chapter, as JSON beside this file; `make sweeps` makes them anew."""
+"""Results of runs too long for a chapter, as JSON beside this file; `make sweeps` and `make real` make them anew."""
 
 import json
 from importlib.resources import files

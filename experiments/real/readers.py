@@ -1,0 +1,29 @@
+"""The record as the page *Does it hold for real?* draws it: the package has no experiments, so it has its own copy."""
+
+import json
+from pathlib import Path
+
+from findings import FINDINGS
+
+FOR_READERS = Path(__file__).parents[2] / "attention_course" / "course" / "recorded" / "for_real.json"
+
+
+def for_readers(record: dict) -> dict:
+    """What was written down before and what came out, side by side; date, machine and versions are the newest's."""
+    newest = max((of["about"] for of in record.values()), key=lambda about: about["date"])
+    results = [
+        {
+            "name": name,
+            **{part: getattr(finding, part) for part in ("page", "says", "texts", "measure", "control", "rule")},
+            **{part: record[name][part] for part in ("verdict", "note", "numbers")},
+            "date": record[name]["about"]["date"],
+        }
+        for name, finding in FINDINGS.items()
+        if name in record
+    ]
+    return newest | {"results": results}
+
+
+def write(record: dict) -> None:
+    """Make the package's copy anew."""
+    FOR_READERS.write_text(json.dumps(for_readers(record)) + "\n", encoding="utf-8")
