@@ -25,7 +25,7 @@ OF_A_BLOCK = {
     "feedForwardNorm": ("feed_forward_norm", "output"),
     "hidden": ("feed_forward.0", "output"),
     "active": ("feed_forward.1", "output"),
-    "fed": ("feed_forward.2", "output"),
+    "fed": ("feed_forward", "output"),
     "stream": ("", "output"),
 }
 GIVEN = {"symbols", "source", "previous", "changes"}  # what a run in JavaScript says besides its results
