@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from attention_course import MultiHeadAttention, tasks
 from attention_course.course import training
+from attention_course.modern_block import SwiGLU
 from attention_course.positions import RotaryAttention
 
 SETTINGS = {"d_model": 64, "n_heads": 4, "n_layers": 3, "window": 64, "batch": 32, "steps": 300}
@@ -34,19 +35,6 @@ class RMSNorm(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         mean_square = tokens.square().mean(-1, keepdim=True)
         return self.gain * tokens / (mean_square + self.eps).sqrt()
-
-
-class SwiGLU(nn.Module):
-    """The one that the page defines: Shazeer 2020, arXiv:2002.05202."""
-
-    def __init__(self, d_model: int, d_hidden: int, bias: bool = False):
-        super().__init__()
-        self.gate = nn.Linear(d_model, d_hidden, bias=bias)
-        self.up = nn.Linear(d_model, d_hidden, bias=bias)
-        self.down = nn.Linear(d_hidden, d_model, bias=bias)
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        return self.down(F.silu(self.gate(tokens)) * self.up(tokens))
 
 
 class ModernBlock(nn.Module):
