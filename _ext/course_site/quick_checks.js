@@ -1,6 +1,6 @@
 // Turns each quick check of a page into a form: options, a number, or lines to put in order. The answer stays in its
 // <details>. Options cover what follows them until they are answered, up to the next heading or check: it would answer
-// them. The other checks cover what the next cell shows.
+// them. Lines to put in order cover the next cell, and a number covers what that cell shows.
 
 /** @typedef {{ right?: boolean, say: (string | Node)[] }} Verdict */
 /** @typedef {{ controls: HTMLElement, judge: () => Verdict }} Question */
@@ -168,12 +168,13 @@ const restOfSection = (check) => {
   return parts;
 };
 
-// What the cell that follows a check prints and draws.
+// The cell that follows a check.
 /** @type {(check: HTMLElement) => HTMLElement[]} */
-const nextOutput = (check) => {
-  const cell = check.nextElementSibling?.matches("div.cell") ? check.nextElementSibling : null;
-  return /** @type {HTMLElement[]} */ ([...(cell?.querySelectorAll(".cell_output") ?? [])]);
-};
+const nextCell = ({ nextElementSibling: next }) => (next instanceof HTMLElement && next.matches("div.cell") ? [next] : []);
+
+// What that cell prints and draws.
+/** @type {(check: HTMLElement) => HTMLElement[]} */
+const nextOutput = (check) => nextCell(check).flatMap((cell) => /** @type {HTMLElement[]} */ ([...cell.querySelectorAll(".cell_output")]));
 
 /** @type {(parts: HTMLElement[]) => string} */
 const tellContents = (parts) => {
@@ -230,9 +231,10 @@ const followLink = () => {
 // Every check ---------------------------------------------------------------------------------------
 
 const ASK = { choice: askChoice, number: askNumber, order: askOrder };
+const PARTS = { choice: restOfSection, number: nextOutput, order: nextCell };
 
-/** @type {(check: HTMLElement) => HTMLElement[]} */
-const partsToCover = (check) => (check.dataset.kind === "choice" ? restOfSection(check) : nextOutput(check));
+/** @type {(check: HTMLElement) => keyof typeof ASK} */
+const kindOf = (check) => /** @type {keyof typeof ASK} */ (check.dataset.kind);
 
 /** @type {(check: HTMLElement, name: string, parts: HTMLElement[]) => void} */
 const mount = (check, name, parts) => {
@@ -245,8 +247,7 @@ const mount = (check, name, parts) => {
     result.replaceChildren(...say);
   };
 
-  const kind = /** @type {keyof typeof ASK} */ (check.dataset.kind);
-  const { controls, judge } = ASK[kind](check, name, (text) => say({ say: [text] }));
+  const { controls, judge } = ASK[kindOf(check)](check, name, (text) => say({ say: [text] }));
   const uncover = cover(parts);
   check.querySelector(":scope > ul")?.remove();
   const [question, ...more] = [...check.children].filter((part) => part !== answer);
@@ -282,7 +283,7 @@ const isBeingRead = (parts) =>
 
 // All are measured before any is covered, which moves those below.
 const checks = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".course-check")]);
-const covers = checks.map(partsToCover).map((parts) => (isBeingRead(parts) ? [] : parts));
+const covers = checks.map((check) => PARTS[kindOf(check)](check)).map((parts) => (isBeingRead(parts) ? [] : parts));
 checks.forEach((check, index) => mount(check, `course-check-${index}`, covers[index]));
 addEventListener("hashchange", followLink);
 followLink();

@@ -224,6 +224,21 @@ def test_lines_are_put_in_order_by_keyboard(show):
     assert find(page, "order").locator("details pre").is_visible()
 
 
+def test_lines_cover_the_cell_that_has_them_in_order(open_sample):
+    """Its code too."""
+    page = open_sample("about:blank")
+    page.set_content(
+        '<div class="course-check" data-kind="order"><p>Order.</p><ul><li><code>b = a</code></li><li><code>a = 1</code>'
+        "</li></ul><details><summary>Answer</summary><pre>a = 1\nb = a</pre></details></div>"
+        '<div class="cell"><div class="cell_input">the code</div></div>'
+    )
+    page.add_script_tag(content=SCRIPT)
+    assert page.locator("div.cell").evaluate("cell => cell.inert")
+    page.get_by_role("button", name="Move down: b = a").click()
+    assert answer(page, "order") == "Right: all 2 lines are in order. What was covered is open now."
+    assert page.get_by_text("the code").is_visible()
+
+
 def test_lines_are_right_on_a_translated_page(show):
     """Where a browser translates all the same, it is the place of a line that counts."""
     page = show()
