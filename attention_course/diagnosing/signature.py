@@ -101,7 +101,11 @@ def _takes_a_mask(parameter: inspect.Parameter) -> bool:
 
 
 def build(attention: type) -> Callable:
-    """An instance of a class, with numbers chosen by the names of its arguments."""
+    """An instance of a class, with numbers chosen by the names of its arguments.
+
+    Raises:
+        ValueError: If a name says nothing, or the class refuses what was chosen, with its own words.
+    """
     arguments = {}
     for name, parameter in inspect.signature(attention).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -113,7 +117,13 @@ def build(attention: type) -> Callable:
                     f"attention: what to give {attention.__name__} for {name!r} cannot be told from its name: "
                     "pass an instance, expected one made by you"
                 )
-    return attention(**arguments)
+    try:
+        return attention(**arguments)
+    except Exception as error:  # whatever somebody's code may raise
+        raise ValueError(
+            f"attention: {attention.__name__} could not be made with {arguments}: {type(error).__name__}: {error}; "
+            "pass an instance, expected one made by you"
+        ) from error
 
 
 def widths(attention: Callable) -> list[int]:

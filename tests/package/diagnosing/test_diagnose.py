@@ -474,6 +474,16 @@ def test_a_class_is_made_by_the_names_of_its_arguments():
         diagnose(Odd)
 
 
+def test_a_class_that_refuses_the_chosen_numbers_says_why():
+    class Narrow(Layer):
+        def __init__(self, d_model):
+            assert d_model == 768, "only 768 here"
+            super().__init__()
+
+    with pytest.raises(ValueError, match="Narrow could not be made with {'d_model': 32}: AssertionError: only 768 here"):
+        diagnose(Narrow)
+
+
 @pytest.mark.parametrize(
     ("attention", "told", "message"),
     [
