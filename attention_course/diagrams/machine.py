@@ -14,6 +14,14 @@ LIKELIEST = 4
 LEFT, CELL, FLAT = 8, 32, 10  # where columns begin, how wide they are, and the height of a number
 TOPS = {"text": 8, "embedding": 52, "attention": 120, "network": 196, "blocks": 290, "next letter": 396}
 LABELS = LEFT + 9 * CELL + 12
+# What stands beside each part from the first step on, so that the whole is seen: its top, its name and its lesson.
+PARTS = {
+    "embedding": (TOPS["embedding"] + 12, "embedding", "lesson 1"),
+    "attention": (TOPS["attention"] + 18, "attention", "lessons 2 to 7"),
+    "network": (TOPS["network"] + 12, "a small network", "and norms: lesson 8"),
+    "blocks": (TOPS["blocks"] + 12, "{} more blocks", "lesson 8"),
+    "next letter": (TOPS["next letter"], "next character", "lesson 9"),
+}
 
 
 @torch.no_grad()
@@ -24,7 +32,7 @@ def machine(model: CausalLanguageModel, vocabulary: Sequence[str], text: str, un
         model: With at least two blocks.
         vocabulary: Symbol i is the i-th.
         text: What it reads, at most 8 characters.
-        until: The last part that is drawn, one of `STEPS`.
+        until: The last part that is drawn, one of `STEPS`; later ones are named, and an empty frame keeps their place.
 
     Raises:
         ValueError: If the text is longer, or there is no such part.
@@ -44,16 +52,17 @@ def machine(model: CausalLanguageModel, vocabulary: Sequence[str], text: str, un
     )
     shown = STEPS[: STEPS.index(until) + 1]
     _draw_text(picture, text, names[0] if "written" in shown else "")
+    _draw_plan(picture, len(text), len(model.blocks) - 1, shown)
     if "embedding" in shown:
-        _draw_numbers(picture, "embedding", embedded, "embedding", "lesson 1")
+        _draw_numbers(picture, "embedding", embedded)
     if "attention" in shown:
         _draw_looks(picture, weights)
     if "network" in shown:
-        _draw_numbers(picture, "network", first, "a small network", "and norms: lesson 8")
+        _draw_numbers(picture, "network", first)
     if "blocks" in shown:
         column = LEFT + (len(text) - 0.5) * CELL
         picture.arrow((column, TOPS["network"] + SHOWN * FLAT + 4), (column, TOPS["blocks"] - 4))
-        _draw_numbers(picture, "blocks", last, f"{len(model.blocks) - 1} more blocks", "lesson 8")
+        _draw_numbers(picture, "blocks", last)
     if "next letter" in shown:
         _draw_chances(picture, len(text), names, likely)
     return picture
@@ -79,10 +88,15 @@ def _draw_text(picture: Diagram, text: str, written: str):
     _label(picture, TOPS["text"], "a text", "goes on" if written else "in characters")
 
 
-def _draw_numbers(picture: Diagram, part: str, tokens: Tensor, label: str, lesson: str):
-    columns = tokens[:, :SHOWN].T
-    picture.tensor(LEFT, TOPS[part], columns, name=part, cell=(CELL - 0.5, FLAT))
-    _label(picture, TOPS[part] + 12, label, lesson)
+def _draw_plan(picture: Diagram, n_tokens: int, n_more: int, shown: Sequence[str]):
+    for part, (y, what, where) in PARTS.items():
+        _label(picture, y, what.format(n_more), where, here=part in shown)
+        if part in ("embedding", "network", "blocks") and part not in shown:
+            picture.box(LEFT, TOPS[part], n_tokens * CELL - 4, SHOWN * FLAT)
+
+
+def _draw_numbers(picture: Diagram, part: str, tokens: Tensor):
+    picture.tensor(LEFT, TOPS[part], tokens[:, :SHOWN].T, name=part, cell=(CELL - 0.5, FLAT))
 
 
 def _draw_looks(picture: Diagram, weights: Tensor):
@@ -90,7 +104,6 @@ def _draw_looks(picture: Diagram, weights: Tensor):
     last = LEFT + (len(weights) - 0.5) * CELL
     for place, weight in enumerate(weights.tolist()):
         picture.line((last, TOPS["network"] - 6), (LEFT + (place + 0.5) * CELL, TOPS["attention"]), weight=weight)
-    _label(picture, TOPS["attention"] + 18, "attention", "lessons 2 to 7")
 
 
 def _draw_chances(picture: Diagram, n_tokens: int, names: list[str], likely: Tensor):
@@ -100,11 +113,10 @@ def _draw_chances(picture: Diagram, n_tokens: int, names: list[str], likely: Ten
     picture.tensor(
         left, TOPS["next letter"], likely, name="probabilities", cell=(48, 30), numbers=True, columns=names, tone="key"
     )
-    _label(picture, TOPS["next letter"], "next character", "lesson 9")
 
 
-def _label(picture: Diagram, y: float, what: str, where: str):
-    picture.text(LABELS, y + 8, what, bold=True)
+def _label(picture: Diagram, y: float, what: str, where: str, here: bool = True):
+    picture.text(LABELS, y + 8, what, bold=here, quiet=not here)
     picture.text(LABELS, y + 27, where, quiet=True)
 
 

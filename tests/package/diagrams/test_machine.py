@@ -3,7 +3,7 @@ import torch
 from reading import SVG, close, drawn, parse, texts
 
 from attention_course import diagrams
-from attention_course.diagrams.machine import SHOWN, STEPS
+from attention_course.diagrams.machine import PARTS, SHOWN, STEPS
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import RotaryAttention
 
@@ -42,6 +42,15 @@ def test_the_numbers_are_those_of_the_run(model):
 def test_each_step_adds_to_the_one_before(model):
     sizes = [len(list(parse(diagrams.machine(model, VOCABULARY, "a bad", step)).iter())) for step in STEPS]
     assert sizes == sorted(set(sizes))
+
+
+def test_every_part_is_named_from_the_first_step_on(model):
+    """And drawn bold once it is there."""
+    named = [what.format(2) for _, what, _ in PARTS.values()]
+    for step, n_bold in (("text", 0), ("network", 3), ("written", 5)):
+        picture = diagrams.machine(model, VOCABULARY, "a bad", step)
+        bold = [text.text for text in parse(picture).iter(f"{SVG}text") if text.get("font-weight")]
+        assert set(named) <= set(texts(picture)) and [name for name in bold if name in named] == named[:n_bold]
 
 
 @pytest.mark.parametrize(
