@@ -28,3 +28,25 @@ def test_code_breaks_between_names(code):
     for place in html("wbr"):
         place.replace_with("|")
     assert html.get_text().rstrip("\n") == code
+
+
+def test_a_comment_behind_code_stands_above_it_on_a_phone(browser):
+    """In line with the code that it speaks of; beside it where there is room."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    code = "if True:\n    scores = states @ query  # (n,): a dot product each\n"
+    lines = highlight(code, PythonLexer(), LinesFormatter())
+    style = (ROOT / "_static" / "course.css").read_text()
+    page.set_content(f"<style>{style}</style><main class='bd-article'>{lines}</main>")
+    corner = """element => {
+      const letters = document.createRange();
+      letters.selectNodeContents(element);
+      const {x, y} = letters.getClientRects()[0];
+      return [x, y];
+    }"""
+    word = page.locator(".commented .n").first
+    (code_x, code_y), (x, y) = word.evaluate(corner), page.locator(".c1").evaluate(corner)
+    assert y < code_y and abs(x - code_x) < 2
+    page.set_viewport_size({"width": 1280, "height": 844})
+    (code_x, code_y), (x, y) = word.evaluate(corner), page.locator(".c1").evaluate(corner)
+    assert abs(y - code_y) < 2 and x > code_x
+    page.close()

@@ -58,20 +58,3 @@ def test_a_long_formula_is_never_off_the_screen(browser, names):
     )
     assert len(rights) >= 6 and max(rights) <= 390
     page.close()
-
-
-def test_a_comment_behind_code_stays_whole(browser):
-    """On a phone it goes to the next line, and is not cut in two; beside it where there is room."""
-    page = browser.new_page(viewport={"width": 390, "height": 844})
-    code = "<span class='n'>scores = states @ query</span>"  # an element, as the highlighter writes it
-    line = f"<span class='code-line'>{code}  <span class='c1'># (n,): a dot product each</span></span>"
-    body = f"<div class='highlight'><pre>{line}</pre></div>"
-    page.set_content(PAGE.format(style=(STATIC / "course.css").read_text(), body=body, scripts=""))
-    places = "element => [element.getBoundingClientRect().height, element.getBoundingClientRect().top]"
-    code, comment = page.locator(".code-line").first, page.locator(".c1").first
-    (tall, top), (height, below) = code.evaluate(places), comment.evaluate(places)
-    assert height < 0.6 * tall and below > top + 0.4 * tall
-    page.set_viewport_size({"width": 1280, "height": 844})
-    (tall, top), (height, below) = code.evaluate(places), comment.evaluate(places)
-    assert height > 0.8 * tall and below < top + 0.2 * tall
-    page.close()
