@@ -19,7 +19,7 @@ EVENING = 90  # minutes
 HEAD = """## The parts
 
 A first reading has {lessons} lessons, up to the model on this page. It takes {evenings} of an hour and a half. \
-Minutes are those of a first reader, with the exercises, but without the open ones.
+Minutes are estimates of what a first reader needs, with the exercises, but without the open ones.
 """
 REST = """
 <details><summary>All other pages: {after} more lessons, and optional pages in italics</summary>

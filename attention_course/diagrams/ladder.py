@@ -1,6 +1,6 @@
 """The chart at the end of a lesson: what each part of the model is worth, in bits for a letter, beside its rivals."""
 
-from statistics import mean
+from statistics import median
 
 from attention_course.course import recorded
 from attention_course.course.ladder import LADDER, LESSONS
@@ -14,7 +14,6 @@ GRUS = {
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
 ORDERED = LESSONS.index("positions")  # before it no step knows the order of letters; most rivals do
-YOURS = "yours, briefly trained"
 LONGER, GRU_FOR_LONGER = "front page's, for longer", "GRU, as large, as long"
 ROW, BAR, LEFT, UNITS = 25, 19, 196, 36  # heights, where bars begin, and how long a bit is
 HEAD = 54
@@ -52,32 +51,27 @@ class Chart:
         if lesson not in LESSONS:
             raise ValueError(f"lesson must be one of {list(LESSONS)}, got {lesson!r}")
         self.steps, self.rivals, self.new = _bars(lesson)
-        self.ahead = []  # rivals that are told in a line
         if LESSONS.index(lesson) < ORDERED:
-            self.rivals, self.ahead = self.rivals[:1], self.rivals[1:]
+            self.rivals = self.rivals[:1]
         self.bits, self.written = bits, _written(lesson)
         self.trained, self.newest = (self.new[0], self.new[-1]) if self.new else (None, None)
-        if bits is not None and lesson == LESSONS[-1]:  # its reader trains two blocks, for less than the record
-            self.steps.insert(-1, (YOURS, bits))
-            self.new.append(YOURS)
-            self.trained = None
 
     @property
     def alt(self) -> str:
         """What the bars show, in words."""
         told, beside = (
-            ", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals + self.ahead)
+            ", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals)
         )
         here = "" if self.bits is None else f" The model that was trained on this page: {self.bits:.2f}."
-        means = "means of ten trainings, but one training each where it was longer"
+        medians = "medians of ten trainings, but one training each where it was longer"
         writes = f" What it writes: {self.written}" if self.written else ""
-        return f"Bits for a letter of unread help pages, {means}. {told}.{here} Rivals: {beside}.{writes}"
+        return f"Bits for a letter of unread help pages, {medians}. {told}.{here} Rivals: {beside}.{writes}"
 
     @property
     def height(self) -> float:
         """In units."""
         written = LINE * (1 + len(self._lines)) + 6 if self.written else 0
-        lines = len(self.steps) + 1 + len(self.rivals) + 2 * bool(self.ahead)
+        lines = len(self.steps) + 1 + len(self.rivals)
         return HEAD + ROW * lines + written
 
     @property
@@ -98,11 +92,6 @@ class Chart:
         for label, bits in self.rivals:
             y += ROW
             _draw_bar(picture, y, label, bits, f"{bits:.2f}", "plain")
-        if self.ahead:
-            picture.text(8, y + ROW * 1.5, "Those that know the order of letters are far ahead:", quiet=True)
-            best = (self.ahead[0], self.ahead[-1])
-            picture.text(8, y + ROW * 2.3, "; ".join(f"{label} {bits:.2f}" for label, bits in best), quiet=True)
-            y += ROW * 2
         if self.written:
             y += ROW + LINE / 2 + 4
             picture.text(8, y, f"“{self.newest}” writes (¶ ends a line):", quiet=True)
@@ -113,7 +102,9 @@ class Chart:
 def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]], list[str]]:
     """The steps up to a lesson, and the rivals, each with its bits; and which steps are new."""
     record, longer = recorded.load("ladder"), recorded.load("character_model")["models"]["causal"]["bits"]
-    of = {name: mean(row["bits"] for row in record["results"] if row["model"] == name) for name in record["best_rates"]}
+    of = {
+        name: median(row["bits"] for row in record["results"] if row["model"] == name) for name in record["best_rates"]
+    }
     read = LESSONS[: LESSONS.index(lesson) + 1]
     steps = [(step.part, of[name]) for name, step in LADDER.items() if step.lesson in read]
     new = [step.part for step in LADDER.values() if step.lesson == lesson]

@@ -45,7 +45,7 @@ def machine(model: CausalLanguageModel, vocabulary: Sequence[str], text: str, un
     likely, order = chances.topk(LIKELIEST)
     names = [_visible(vocabulary[symbol]) for symbol in order]
     picture = Diagram(
-        f"A language model reads {text!r}. Each character becomes a column of numbers. Attention lets the last one "
+        f"A language model reads {text!r}. Each character becomes numbers. Attention lets the last one "
         f"look back at all before it, a small network works on each alone, and {len(model.blocks)} such blocks follow "
         f"one another. In the end the likeliest next character is {names[0]!r}, with {likely[0]:.0%}.",
         height=456,
