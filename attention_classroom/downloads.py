@@ -13,13 +13,14 @@ from attention_classroom.tables import lines
 
 MOODLE, CANVAS = ("Identifier", "Full name"), ("ID", "Student")  # where the number and the name stand
 TIME = "Last modified (submission)"
+MORE = "extension"  # a column that an instructor adds
 WRITTEN = "%A, %d %B %Y, %I:%M %p"
 NOTHING = ("", "-")  # in the place of a time
 NOBODY = "Student, Test"  # whom Canvas adds to a class
 
 
-def read_download(path: Path, students: Collection[str]) -> list[tuple[str, str, str]] | None:
-    """Of each student, where the line stands, the name, and the time in ISO 8601 without a zone.
+def read_download(path: Path, students: Collection[str]) -> list[tuple[str, str, str, str]] | None:
+    """Of each student, where the line stands, the name, the time in ISO 8601 without a zone, and the extension.
 
     Args:
         path: A table; where it is neither download, nothing is returned.
@@ -46,7 +47,7 @@ def _of_line(where, row, columns, students):
         raise ValueError(f"{where}: expected a participant such as 'Participant 1007', got {row[columns[0]]!r}")
     own = f"{row.get(columns[1]) or 'Participant'}_{number[0]}"
     student = next((one for one in students if one.rpartition("_")[2] == number[0]), own)
-    return where, student, _time(row.get(TIME, ""), where)
+    return where, student, _time(row.get(TIME, ""), where), row.get(MORE, "")
 
 
 def _time(text, where):

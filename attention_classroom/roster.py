@@ -36,8 +36,8 @@ def read_roster(path: Path, due: str | None, students: Collection[str]) -> Roste
 
     Args:
         path: A table of students, named in full or without the number of an export, and, where one has more time, in
-            the next column how many days more, or until when. Or a grading worksheet of Moodle, or a
-            gradebook of Canvas.
+            the next column how many days more, or until when. Or a grading worksheet of Moodle or a gradebook of
+            Canvas, with a column `extension` where one has.
         due: The date and time that hold for all others.
         students: All who handed in.
 
@@ -47,7 +47,9 @@ def read_roster(path: Path, due: str | None, students: Collection[str]) -> Roste
     """
     roster, found = Roster(), {}
     sheet = read_download(path, students)
-    rows = lines(path, ["student"]) if sheet is None else ((where, [student]) for where, student, _ in sheet)
+    rows = lines(path, ["student"])
+    if sheet is not None:
+        rows = ((where, [student, more]) for where, student, _, more in sheet)
     for where, row in rows:
         name = " ".join(row[0].split())
         meant = named(name, students) or [name]

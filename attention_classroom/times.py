@@ -42,7 +42,7 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
     sheet = read_download(path, students)
     rows = lines(path, ["student", "time"])
     if sheet is not None:  # it lists who handed in nothing, too
-        rows = ((where, [student, time]) for where, student, time in sheet if student in students)
+        rows = ((where, [student, time]) for where, student, time, _ in sheet if student in students)
     for where, row in rows:
         if len(row) != 2:
             raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")

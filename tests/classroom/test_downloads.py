@@ -38,6 +38,16 @@ def test_who_handed_in_nothing_is_absent(worksheet):
     assert (roster.absent, roster.due, roster.remarks) == (["Zoe Ab_9"], {}, [])
 
 
+@pytest.mark.parametrize("number", ["1007", "9"])
+def test_a_column_may_give_somebody_more_time_in_either(worksheet, number):
+    """It was read from a list of one's own only, and left out here without a word."""
+    students = [f"lovelaceada_{number}"]
+    canvas = f'Student,ID,Section,extension\n"Lovelace, Ada",{number},A,2\n'
+    moodle = f"{HEAD[:-1]},extension\n{ADA[:-1]},2\n".replace("1007", number)
+    for text in (canvas, moodle):
+        assert read_roster(worksheet(text), DUE, students).due == {students[0]: "2027-03-03T18:00:00+01:00"}
+
+
 def test_canvas_has_the_class_too_and_lines_that_are_of_nobody(worksheet):
     head = "Student,ID,SIS Login ID,Section,Week 3 (55)\n,,,,Manual Posting\n    Points Possible,,,,2\n"
     lines = '"Lovelace, Ada",77,ada,A,\n"Oh, Ben",78,ben,B,\n"Student, Test",79,x,A,\n'
