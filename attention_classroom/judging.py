@@ -20,6 +20,7 @@ STOPPED = "stopped"
 UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
 ABSENT = "absent"
 NOT_FOUND = "No check of this exercise was found."
+NOT_READ = "Its check stands here in a way that could not be read."
 NO_PLACE = "The bold line above the place of the answer was not found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
 MOST = 50  # notebooks of one student
@@ -63,7 +64,8 @@ def _entry(assignment, student, task, submission):
     answer = submission.answers.get(task.exercise)
     if answer is None:
         if task.exercise in submission.mentioned:
-            return entry(Verdict(task.exercise, LOOK, "Its check stands here in a way that could not be read."))
+            why = submission.mentioned[task.exercise]
+            return entry(Verdict(task.exercise, LOOK, f"Its cell is not Python: {why}." if why else NOT_READ))
         return entry(Verdict(task.exercise, "not found", NOT_FOUND))
     verdict, share = _verdict(assignment, student, task, answer)
     return entry(verdict, answer) | {"share": share}

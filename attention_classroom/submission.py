@@ -27,14 +27,14 @@ class Submission:
 
     Attributes:
         answers: By exercise.
-        mentioned: Exercises that stand in it and whose answer cannot be read.
+        mentioned: By exercise that stands in it, what keeps its cell from being Python; empty where nothing does.
         problem: Why nothing can be read; empty otherwise.
         sources: By exercise that stands in it, the cells of code that name it, as they were written; of an open one,
             what was written in its place.
     """
 
     answers: dict[str, Answer] = field(default_factory=dict)
-    mentioned: set[str] = field(default_factory=set)
+    mentioned: dict[str, str] = field(default_factory=dict)
     problem: str = ""
     sources: dict[str, str] = field(default_factory=dict)
 
@@ -54,15 +54,17 @@ def read_text(notebook: str, exercises: list[str]) -> Submission:
     if sum(len(source) * len(MAGIC.findall(source)) for source in sources) > SLOW:
         return Submission(problem="more magics than can be read")
     try:
-        answers = _answers([statement for source in sources for statement in _parsed(source)], exercises)
+        parsed = [(source, *_parsed(source)) for source in sources]
+        answers = _answers([statement for _, statements, _ in parsed for statement in statements], exercises)
     except (RecursionError, MemoryError):
         return Submission(problem="its code is nested too deeply to be read")
     except (SyntaxError, ValueError) as error:  # such as a number of more digits than Python writes
         return Submission(problem=f"its code cannot be read: {error}"[:200])
     naming = {exercise: [source for source in sources if exercise in source] for exercise in exercises}
     named = {exercise: "\n\n".join(cells) for exercise, cells in naming.items() if cells}
+    broken = {exercise: "; ".join(why for source, _, why in parsed if why and exercise in source) for exercise in named}
     shown = {exercise: shortened(text) for exercise, text in (named | answered).items()}
-    return Submission(answers=answers, mentioned=set(named), sources=shown)
+    return Submission(answers=answers, mentioned=broken, sources=shown)
 
 
 def shortened(text: str) -> str:
@@ -94,26 +96,28 @@ def read(
 
 def as_message(submission: Submission) -> dict:
     """As JSON."""
-    return dataclasses.asdict(submission) | {"mentioned": sorted(submission.mentioned)}
+    return dataclasses.asdict(submission)
 
 
 def from_message(message: dict) -> Submission:
     """What `as_message` was given."""
     answers = {exercise: Answer(**answer) for exercise, answer in message["answers"].items()}
-    return Submission(answers, set(message["mentioned"]), message["problem"], message["sources"])
+    return Submission(**message | {"answers": answers})
 
 
 def _parsed(source):
-    """A cell's statements, none where it is not Python; magics and shell commands become calls."""
+    """A cell's statements, none where it is not Python, and why; magics and shell commands become calls."""
     source = re.sub(r"\A\s*%%(time|timeit|capture)\b.*", "", source)  # the code below counts
     for code in (lambda: source, lambda: TransformerManager().transform_cell(source)):
         try:
-            return _tree(code()).body
+            return _tree(code()).body, ""
         except RecursionError:
             raise
-        except (SyntaxError, ValueError, RuntimeError):  # the last for hundreds of magics in one cell
-            pass
-    return []
+        except SyntaxError as error:
+            why = f"{error.msg} in line {error.lineno}"
+        except (ValueError, RuntimeError) as error:  # the last for hundreds of magics in one cell
+            why = str(error)
+    return [], why[:200]
 
 
 def _tree(code):

@@ -457,7 +457,20 @@ def test_who_names_a_module_of_the_references_is_judged_as_anybody(verdict_on):
     assert found["status"] == "look yourself" and "No module named" in found["message"]
 
 
-def test_an_interrupted_run_goes_on_and_who_ended_it_twice_is_set_aside(tmp_path):
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("def answer(x)\n    return x", "Its cell is not Python: expected ':' in line 1."),
+        ("%matplotlib inline\ndef answer(x):\n    return (x", "Its cell is not Python: '(' was never closed in line 3."),
+        ("def answer(x, x):\n    return x", "duplicate argument 'x' in function definition in line 1."),
+    ],
+)
+def test_who_wrote_no_python_is_told_where(verdict_on, body, told):
+    verdict = verdict_on(START, f"{body}\n{CHECK}")
+    assert verdict["status"] == "look yourself" and verdict["message"].endswith(told)
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     paths = {name: [notebook(tmp_path / f"{name}.ipynb", START, f"{RIGHT}\n{CHECK}")] for name in "abc"}
     kept, told = tmp_path / "kept", []
     grade_all(ONE, {"a": paths["a"]}, kept, Here(), 1, lambda *progress: None)
