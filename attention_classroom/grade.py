@@ -14,7 +14,7 @@ from attention_classroom.handed_in import not_read, submissions
 from attention_classroom.marking import write_marking
 from attention_classroom.overrides import read_decided
 from attention_classroom.packed import pack_feedback
-from attention_classroom.reports import write_empty_times, write_reports
+from attention_classroom.reports import write_reports, write_times
 from attention_classroom.roster import Roster, absent_result, read_roster
 from attention_classroom.times import read_times
 
@@ -68,7 +68,7 @@ def _times(given, assignment, handed_in):
     if given.times:
         return read_times(given.times, assignment.due, handed_in)
     table = given.out / "times.csv"
-    write_empty_times(list(handed_in), table)
+    write_times(handed_in, assignment.due, table)
     return {}, [f"Nothing was counted late, since no times were given: fill in {table} and name it by --times."]
 
 

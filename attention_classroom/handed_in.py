@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 MOODLE = re.compile(r"(?P<student>.+?_\d+)_assignsubmission_.*")  # a folder for each student
-CANVAS = re.compile(r"(?P<name>[^_]+)(?:_LATE)?_(?P<number>\d+)_\d{3,}_.*")  # a file for each notebook
+CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_\d{3,}_.*")  # a file for each notebook
+NOTEBOOK = re.compile(r"(?is)(?P<stem>.+)\.ipynb(?:\.txt|\.json)?")  # browsers add what they take it for
 
 
 def submissions(folder: Path) -> dict[str, list[Path]]:
@@ -21,7 +22,7 @@ def submissions(folder: Path) -> dict[str, list[Path]]:
         if _is_folder(entry):
             found.setdefault(_of_folder(entry.name), []).extend(_notebooks(entry))
         elif _is_notebook(entry):
-            found.setdefault(_of_file(entry.stem), []).append(entry)
+            found.setdefault(_of_file(NOTEBOOK.fullmatch(entry.name)["stem"]), []).append(entry)
         elif _names_somebody(entry):  # and is no notebook
             found.setdefault(_of_file(entry.name), [])
     zipped = [entry for entry in entries or [folder] if entry.suffix == ".zip"]
@@ -33,9 +34,15 @@ def submissions(folder: Path) -> dict[str, list[Path]]:
 
 
 def not_read(folder: Path) -> list[str]:
-    """The files that are no notebooks and do not say whose they are, such as `ada.ipynb.txt` or another zip."""
+    """The files that are no notebooks and do not say whose they are, such as `ada.pdf` or another zip."""
     files = (entry for entry in sorted(folder.iterdir()) if _is_theirs(entry) and not _is_folder(entry))
     return [entry.name for entry in files if not _is_notebook(entry) and not _names_somebody(entry)]
+
+
+def is_in_time(paths: list[Path]) -> bool:
+    """Whether Canvas says so of all of them: it marks in a file's name what came late."""
+    found = [CANVAS.fullmatch(path.name) for path in paths]
+    return bool(found) and all(match and not match["late"] for match in found)
 
 
 def _is_folder(path):
@@ -57,7 +64,7 @@ def _up_to(path, folder):
 
 
 def _is_notebook(path):
-    return path.suffix.lower() == ".ipynb"
+    return NOTEBOOK.fullmatch(path.name) is not None
 
 
 def _is_theirs(path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import safe_name, write_whole
+from attention_classroom.handed_in import is_in_time
 from attention_classroom.judging import ABSENT, UNJUDGED
 from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
@@ -65,10 +66,11 @@ def write_reports(
     return remarks
 
 
-def write_empty_times(students: list[str], path: Path) -> None:
-    """Write a table in which the times of all students can be filled in; what is there stays."""
+def write_times(handed_in: Mapping[str, list[Path]], due: str, path: Path) -> None:
+    """Write a table in which times can be filled in; what is there stays. Of Canvas's only who was late has none."""
     if not path.exists():
-        write_whole(path, FOR_EXCEL + table([["student", "time"], *([student, ""] for student in students)]))
+        rows = [[student, due if is_in_time(paths) else ""] for student, paths in handed_in.items()]
+        write_whole(path, FOR_EXCEL + table([["student", "time"], *rows]))
 
 
 def _of_no_points(results):

@@ -12,7 +12,7 @@ from attention_classroom.grade import main
 from attention_classroom.grading import grade_one
 from attention_classroom.handed_in import submissions
 from attention_classroom.mistakes import SENTENCES
-from attention_classroom.reports import write_reports
+from attention_classroom.reports import write_reports, write_times
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.submission import read
 from attention_classroom.times import days_late
@@ -140,6 +140,24 @@ def test_without_times_it_is_told_that_nothing_counts_as_late_and_a_table_is_the
     assert told in capsys.readouterr().out and told in (tmp_path / "out" / "class.md").read_text()
 
 
+def test_of_canvas_only_who_was_late_has_no_time_yet(tmp_path):
+    for name in ("loefwen_77_9901_scale", "loefwen_77_9902_masks", "byronada_LATE_8_9903_scale", "c"):
+        (tmp_path / f"{name}.ipynb").write_text("{}")
+    write_times(submissions(tmp_path), "2027-03-01T18:00+01:00", tmp_path / "times.csv")
+    assert {name: row["time"] for name, row in marks(tmp_path, "times.csv").items()} == {
+        "loefwen_77": "2027-03-01T18:00+01:00", "byronada_8": "", "c": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("more", ["", ".txt", ".json"])
+def test_a_notebook_is_one_whatever_a_browser_adds_to_its_name(tmp_path, more):
+    for name in ("bob.ipynb", "loefwen_77_9901_scale.IPYNB"):
+        (tmp_path / f"{name}{more}").write_text("{}")
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / f"scale.ipynb{more}").write_text("{}")
+    assert {name: len(paths) for name, paths in submissions(tmp_path).items()} == {"bob": 1, "loefwen_77": 1, "ada": 1}
+
+
 def test_a_zip_is_to_be_unpacked_first(tmp_path):
     (tmp_path / "class.zip").write_bytes(b"PK")
     for given in (tmp_path, tmp_path / "class.zip"):
@@ -157,11 +175,11 @@ def test_files_that_are_nobodys_are_told_by_name(tmp_path, capsys):
     (folder / ".DS_Store").write_bytes(b"")
     (folder / "loefwen_77_9901_answer.docx").write_bytes(b"PK")  # this says whose it is
     assert main(call) == 0 and "Not read" not in capsys.readouterr().out
-    for name in ("bob.ipynb.txt", "more.zip"):
+    for name in ("bob.pdf", "more.zip"):
         (folder / name).write_bytes(b"")
     (folder / "a link").symlink_to(tmp_path)
     told = "Not read, since these are no notebooks (.ipynb) and do not say whose they are: "
-    told += "'a link', 'bob.ipynb.txt', 'more.zip'."
+    told += "'a link', 'bob.pdf', 'more.zip'."
     assert main(call) == 0
     assert told in capsys.readouterr().out and told in (tmp_path / "out" / "class.md").read_text()
 
