@@ -113,9 +113,10 @@ def write_decided(assignment: Assignment, results: list[dict], decided: Decided,
         if (entry := result["tasks"][task.exercise])["status"] in UNJUDGED or {"decided", "comment"} & entry.keys()
     ]
     write_whole(path, FOR_EXCEL + table([HEAD, *rows, *decided.others]))
-    remarks, undecided = [], sum(not row[2] and row[4].startswith(UNJUDGED) for row in rows)
+    remarks, undecided = [], [row[0] for row in rows if not row[2] and row[4].startswith(UNJUDGED)]
     if undecided:
-        remarks.append(f"Answers without a verdict: {undecided}. Fill in their points in {path}, and run this again.")
+        told = f"Answers without a verdict: {len(undecided)}. Fill in their points in {path}, and run this again."
+        remarks.append(f"{told} Students who have no points until then: {len(set(undecided))}.")
     if decided.others:
         told = ", ".join(" ".join(row[:2]) for row in decided.others)
         remarks.append(f"In {path} these are of nobody who handed in, or of no exercise that counts: {told}.")

@@ -48,7 +48,7 @@ def write_reports(
     decided = read_decided(out / "decided.csv", assignment, [result["student"] for result in results])
     results = decide(results, decided)
     remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
-    remarks += _of_no_points(results)
+    remarks += _of_the_absent(results)
     own = [replace(assignment, due=(extended or {}).get(one["student"], assignment.due)) for one in results]
     rows = [_row(one, result, times.get(result["student"])) for one, result in zip(own, results, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
@@ -73,13 +73,11 @@ def write_times(handed_in: Mapping[str, list[Path]], due: str, path: Path) -> No
         write_whole(path, FOR_EXCEL + table([["student", "time"], *rows]))
 
 
-def _of_no_points(results):
+def _of_the_absent(results):
     """Whose points stay empty, which is not 0."""
-    undecided = [result for result in results if _undecided(result)]
-    absent = [result for result in results if _is_absent(result)]
-    told = [("Without points in all tables until their answers are decided", undecided)]
-    told += [("Absent, without points in grades.csv and without a line in canvas.csv and moodle.csv", absent)]
-    return [f"{words}: {', '.join(harmless(one['student']) for one in ones)}." for words, ones in told if ones]
+    names = "; ".join(harmless(result["student"]) for result in results if _is_absent(result))
+    told = "Absent, without points in grades.csv and without a line in canvas.csv and moodle.csv"
+    return [f"{told}: {names}."] if names else []
 
 
 def _undecided(result):

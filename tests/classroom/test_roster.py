@@ -39,7 +39,7 @@ def test_absent_undecided_and_wrong_are_three_things(tmp_path, graded, capsys):
     assert "Eve,2,,,,\n" in (out / "canvas.csv").read_text() and "Zoe" not in (out / "canvas.csv").read_text()
     for line in (
         f"Handed in, and not in {tmp_path / 'roster.csv'}, perhaps under another name: Guest_9.",
-        "Without points in all tables until their answers are decided: Eve_2.",
+        "Students who have no points until then: 1.",
         "Absent, without points in grades.csv and without a line in canvas.csv and moodle.csv: Zoe Absent.",
     ):
         assert line in told and line in (out / "class.md").read_text()
