@@ -8,7 +8,16 @@ from itertools import pairwise
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.open_exercises import is_open, with_places
 from attention_course.exercises import Exercise
-from attention_course.exercises.judging.variants import PUBLISHED, RIGHT_BUT, Variant, taken, turned_solution, variants
+from attention_course.exercises.judging.variants import (
+    PUBLISHED,
+    RIGHT_BUT,
+    Variant,
+    sentence,
+    taken,
+    turned_solution,
+    turns_of,
+    variants,
+)
 
 # Folds that would do the exercise. Hints stay, and the answers to quick checks, which are there to learn from.
 TOLD = re.compile(
@@ -111,7 +120,7 @@ def for_marking(lesson: dict, task: Task, exercise: Exercise) -> tuple[str, str]
     asked, solved = HEADING.split(_text(question))[-1], SOLUTION.search(after)
     solution = solved[1] if solved else ""
     if task.variant is not None:
-        asked += f"\n\nHere it is turned round: {variants(exercise)[task.variant].sentence}"
+        asked += f"\n\nHere it is turned round: {sentence(exercise, turns_of(task.variant))}"
         solution += f"\n\n{turned_solution(exercise, task.variant, call[1])}"
     return FOLDS.sub("", asked), solution
 
@@ -146,7 +155,7 @@ def _rubric(task, exercise, answer):
         told = f"{RIGHT_BUT[PUBLISHED]} Here it is turned round: {variants(exercise)[task.variant].sentence}"
         words += f"\n\nVariant `{task.variant}`. A published solution is told: {told} Turned round, it passes:"
         words += f"\n\n```python\n{turned_solution(exercise, task.variant, answer)}```"
-    lines = [f"| {one.name} | {_in_a_table(one.message)} |" for one in exercise.misconceptions]
+    lines = [f"| {_in_a_table(one.name)} | {_in_a_table(one.message)} |" for one in exercise.misconceptions]
     return "\n".join([words, "", "| A wrong answer known as | is told |", "| --- | --- |", *lines])
 
 

@@ -195,6 +195,13 @@ def test_without_a_key_the_exercises_stand_as_published(tmp_path):
     assert "| d_k | You multiplied by d_k." in rubric
 
 
+def test_a_mistakes_name_ends_no_cell_of_the_rubric(tmp_path):
+    assign(["masking"], tmp_path / "out", source=ROOT / "chapters")
+    rubric = cells(tmp_path / "out" / "instructor" / "masking.ipynb", "markdown")[0]
+    rows = [line for line in rubric.splitlines() if line.startswith("| ")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3}
+
+
 def test_the_key_decides(tmp_path):
     chosen = [
         [task.variant for task in assign(LESSONS, tmp_path / str(place), key=key, source=ROOT / "chapters").tasks]
