@@ -11,6 +11,7 @@ from attention_classroom.grading import write_whole
 from attention_classroom.judging import UNJUDGED
 from attention_classroom.notebooks import title_of
 from attention_classroom.open_exercises import is_open
+from attention_course.course.environment import PLACEHOLDER
 from attention_course.exercises import find_exercise
 from attention_course.exercises.judging.variants import RIGHT_BUT
 
@@ -20,6 +21,7 @@ SENTENCES = {
     "gradient": "The numbers are right, and another gradient comes through, or none.",
     None: "Wrong in another way: each page of feedback shows an input.",
 }
+SITE = re.compile(r'repository, site = [^,]*, \\"(https://[^"\\]*)')  # in a notebook's first cell, as JSON
 SHOWN = dict.fromkeys(UNJUDGED, "not decided yet")  # in the place of what only an instructor needs to know
 HEAD = (
     '<!doctype html>\n<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -36,7 +38,7 @@ def write_mistakes(assignment: Assignment, results: list[dict], lessons: Path | 
         assignment: What was assigned.
         results: Of each student, as `grade_one` gives them.
         lessons: The folder of notebooks that `assign` wrote for the instructor: where a lesson's is there, the page
-            says under which of its headings an exercise stands with its hints.
+            says under which of its headings an exercise stands with its hints, and leads there on a published site.
         path: Of the page, in HTML.
     """
     tasks = [task for task in assignment.tasks if not is_open(task.exercise)]
@@ -77,5 +79,10 @@ def _where(task, lessons):
     notebook = lessons / f"{lesson}.ipynb" if lessons else None
     if notebook is None or not notebook.is_file():
         return ""
-    title = title_of(json.loads(notebook.read_text(encoding="utf-8")), task.exercise)
-    return f"<p>Its hints stand on the page <em>{html.escape(lesson)}</em> under <em>{_shown(title)}</em>.</p>\n"
+    text = notebook.read_text(encoding="utf-8")
+    title, site = title_of(json.loads(text), task.exercise), SITE.search(text)
+    under = f"<em>{_shown(title)}</em>"
+    if site and PLACEHOLDER not in site[1]:
+        place = re.sub("[^a-z0-9]+", "-", title.lower()).lstrip("-0123456789").rstrip("-")
+        under = f'<a href="{html.escape(site[1])}/chapters/{lesson}.html#{place}">{under}</a>'
+    return f"<p>Its hints stand on the page <em>{html.escape(lesson)}</em> under {under}.</p>\n"

@@ -226,6 +226,16 @@ def test_the_page_for_the_class_counts_mistakes_in_the_order_of_their_number_and
     assert not re.search("Eve|Ada|Zoe|Pia|Cy|ValueError", page)
 
 
+def test_the_page_for_the_class_leads_to_the_exercise_where_the_site_has_an_address(tmp_path):
+    lesson = (ROOT / "chapters" / "scale.ipynb").read_text(encoding="utf-8")
+    (tmp_path / "scale.ipynb").write_text(lesson.replace("your-organisation", "a"), encoding="utf-8")
+    place = "chapters/scale.html#the-jacobian-of-the-softmax-10-min-difficulty-2-of-3"
+    for lessons, there in ((tmp_path, True), (ROOT / "chapters", False)):
+        write_reports(ONE, [result_of("a")], tmp_path, {}, lessons=lessons)
+        page = (tmp_path / "mistakes.html").read_text(encoding="utf-8")
+        assert (f'<a href="https://a.github.io/attention-course/{place}">' in page) is there
+
+
 def test_a_mistake_in_the_old_order_keeps_its_name_and_a_copied_solution_is_told_what_is_different(tmp_path):
     task = Task("bottleneck.context", 1, "arguments from the back")
     start = "import torch\nfrom attention_course import check\ndef f(scores, states, lengths):\n    "
