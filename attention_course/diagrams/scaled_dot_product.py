@@ -34,10 +34,10 @@ def scaled_dot_product(
         key_names: Whose keys and values they are.
         features: What the numbers of queries and keys stand for.
         contents: What the numbers of a value stand for.
-        step: How far to go: 0 what is given, 1 the scores, 2 divided, 3 the weights, 4 the blend.
+        step: How far to go: 0 what is given, 1 the products, 2 the scores, 3 the weights, 4 the blend.
 
     Returns:
-        The diagram, with the tensors `query`, `keys`, `values`, and as far as the step goes `scores`, `divided`,
+        The diagram, with the tensors `query`, `keys`, `values`, and as far as the step goes `products`, `scores`,
         `weights` and `output`.
     """
     output, weights = scaled_dot_product_attention(query[None], key, value)
@@ -47,8 +47,8 @@ def scaled_dot_product(
     story = (
         f'The query of "{query_name}" has two numbers, and so have the key and the value of each of '
         f"{', '.join(key_names)}.",
-        f"Each key is compared with the query: scores {_list(products)}.",
-        f"Divided by the square root of 2 they are {_list(products / 2**0.5)}.",
+        f"Each key is compared with the query: dot products {_list(products)}.",
+        f"Divided by the square root of 2 they are the scores {_list(products / 2**0.5)}.",
         f"The softmax makes them weights: {_list(weights[0])}.",
         f"The values, blended with these weights, are the output: {_list(output[0])}.",
     )
@@ -75,17 +75,16 @@ def scaled_dot_product(
         x, y = values.cell(0, column).top
         picture.text(x, y - 42, content, anchor="middle")
 
-    columns = [("scores", products, 174), ("÷ √2", products / 2**0.5, 238), ("weights", weights[0], 302)]
+    columns = [("products", products, 174), ("scores", products / 2**0.5, 238), ("weights", weights[0], 302)]
     left = keys
     if step:
         meets = keys.right[0] + 13
         picture.arrow(asked.right, (meets, asked.right[1]), (meets, keys.right[1] - 2))
     for number, (heading, numbers, x) in enumerate(columns[:step], 1):
-        name = "divided" if number == 2 else heading
         tone = "weights" if number == 3 else "plain"
         column = numbers[:, None]
         largest = 1 if number == 3 else 5
-        area = picture.tensor(x, top, column, name=name, cell=(WIDE, HIGH), numbers=True, tone=tone, largest=largest)
+        area = picture.tensor(x, top, column, name=heading, cell=(WIDE, HIGH), numbers=True, tone=tone, largest=largest)
         picture.text(area.top[0], top - 14, heading, anchor="middle", bold=True)
         picture.arrow((left.right[0] + 3, left.right[1]), (area.left[0] - 2, area.left[1]))
         left = area

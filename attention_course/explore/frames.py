@@ -28,6 +28,7 @@ def explore_frames(
     grid: Mapping[str, Sequence],
     *,
     label: str | Mapping[str, str] | None = None,
+    start: Mapping[str, object] = {},  # nothing writes into it
     alt: str,
 ) -> Explorer:
     """A picture under one or two sliders, drawn once for every position.
@@ -35,22 +36,26 @@ def explore_frames(
     Args:
         function: Called as `function(**values)` with one value of each slider. It returns a diagram, or draws a
             matplotlib figure and leaves it open, without `plt.show()`, or returns it.
-        grid: The sliders: one or two names, each with the values it can take. The first ones are shown first.
+        grid: The sliders: one or two names, each with the values it can take.
         label: What to call the slider; with two of them, a name for each. The names in `grid` if left out.
+        start: The values that are shown first; of sliders that are left out, their first ones.
         alt: What the figure shows, and what the sliders change in it, in words.
 
     Raises:
         ValueError: If there are not one or two sliders, a slider has fewer than two different values, there
-            are more than 200 frames, or the function draws nothing.
+            are more than 200 frames, `start` has no value of a slider, or the function draws nothing.
     """
     labels = _check_grid(grid, label)
+    if not all(name in grid and value in grid[name] for name, value in start.items()):
+        raise ValueError(f"start must name values of the sliders {dict(grid)}, got {dict(start)}")
     frames, kinds = [], tuple(FORMATS)
     for values in itertools.product(*grid.values()):
         frames.append(_frame(function, dict(zip(grid, values, strict=True)), kinds))
         if frames[0].startswith("data:image/webp"):
             kinds = ("webp",)  # the others are like the first: drawing them as SVG too would take twice as long
     sliders = [(name, labels[name], [_text(value) for value in values]) for name, values in grid.items()]
-    return _explorer(frames, sliders, None, alt)
+    places = [list(values).index(start.get(name, values[0])) for name, values in grid.items()]
+    return _explorer(frames, sliders, places, None, alt)
 
 
 def explore_steps(
@@ -75,7 +80,8 @@ def explore_steps(
             raise ValueError(f"step {number} must have a caption, got {caption!r}")
     frames = [_step(figure) for _, figure in steps]
     numbers = [str(number) for number in range(1, len(steps) + 1)]
-    return _explorer(frames, [("step", "step", numbers)], captions, alt, PAUSE if plays else 0)
+    place = len(steps) - 1 if plays else 0
+    return _explorer(frames, [("step", "step", numbers)], [place], captions, alt, PAUSE if plays else 0)
 
 
 def _step(picture: Callable | Figure | Diagram) -> str:
@@ -89,7 +95,7 @@ def _step(picture: Callable | Figure | Diagram) -> str:
     return encoded
 
 
-def _explorer(frames, sliders, captions, alt, plays=0) -> Explorer:
+def _explorer(frames, sliders, places, captions, alt, plays=0) -> Explorer:
     controls = [
         Control("slider", name, label, trait, tuple(values))
         for (name, label, values), trait in zip(sliders, TRAITS, strict=False)
@@ -100,12 +106,12 @@ def _explorer(frames, sliders, captions, alt, plays=0) -> Explorer:
         "sliders": [{"name": name, "values": values} for name, _, values in sliders],
         "plays": plays,
     }
-    start = len(frames) - 1 if plays else 0
+    start = places[0] if len(places) == 1 else places[0] * len(sliders[1][2]) + places[1]
     caption = f"<p>{html.escape(captions[start])}</p>" if captions else ""
     description = f"{alt} {captions[start]}" if captions else alt
     drawn = frames[start].startswith("<svg")
     picture = frames[start] if drawn else f'<img alt="{html.escape(str(description))}" src="{frames[start]}">'
-    values = {"data": data} | {control.trait: start for control in controls}
+    values = {"data": data} | {control.trait: place for control, place in zip(controls, places, strict=True)}
     return Explorer("frames", values, controls, caption + picture, alt)
 
 

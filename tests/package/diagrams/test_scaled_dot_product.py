@@ -16,8 +16,8 @@ def test_one_lookup_is_drawn_as_pytorch_computes_it():
     picture = diagrams.scaled_dot_product(QUERY[0], KEY, VALUE, **NAMES)
     tables = drawn(picture)
     products = torch.tensor([torch.dot(QUERY[0], key) for key in KEY])
-    assert close(tables["scores"], products)
-    assert close(tables["divided"], products / 2**0.5)
+    assert close(tables["products"], products)
+    assert close(tables["scores"], products / 2**0.5)
     assert close(tables["weights"], (products / 2**0.5).softmax(0))
     assert close(tables["output"], F.scaled_dot_product_attention(QUERY[:1], KEY, VALUE))
     assert all(close(tables[name], given) for name, given in (("query", QUERY[0]), ("keys", KEY), ("values", VALUE)))
@@ -30,10 +30,10 @@ def test_the_lines_are_as_thick_as_the_weights():
 
 
 @pytest.mark.parametrize(
-    ("step", "last"), [(0, "values"), (1, "scores"), (2, "divided"), (3, "weights"), (4, "output")]
+    ("step", "last"), [(0, "values"), (1, "products"), (2, "scores"), (3, "weights"), (4, "output")]
 )
 def test_each_step_shows_one_thing_more(step, last):
-    names = ["query", "keys", "values", "scores", "divided", "weights", "output"]
+    names = ["query", "keys", "values", "products", "scores", "weights", "output"]
     picture = diagrams.scaled_dot_product(QUERY[0], KEY, VALUE, **NAMES, step=step)
     assert list(drawn(picture)) == names[: names.index(last) + 1]
     outlines = [part for part in parse(picture).iter() if part.get("class") == "course-tone-plain" and part.get("rx")]
@@ -41,7 +41,7 @@ def test_each_step_shows_one_thing_more(step, last):
 
 
 def test_the_words_tell_no_more_than_the_step_shows():
-    told = ("has two numbers", "compared with the query: scores", "square root", "softmax", "are the output")
+    told = ("has two numbers", "compared with the query: dot products", "square root", "softmax", "are the output")
     for step in range(5):
         alt = diagrams.scaled_dot_product(QUERY[0], KEY, VALUE, **NAMES, step=step).alt
         assert [words in alt for words in told] == [place <= step for place in range(5)]
