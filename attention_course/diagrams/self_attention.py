@@ -9,10 +9,10 @@ from attention_course.diagrams.diagram import Diagram, Grid
 STEPS = ("tokens", "query", "keys", "scores", "weights", "answer", "sum")
 CELL = (36, 26)
 WIDE = (52, 26)  # of a token and of a value, whose columns have names
-COLUMNS = {"query": 62, "keys": 136, "scores": 206, "weights": 278, "values": 374}
-TOKENS = (164, 26)
+COLUMNS = {"query": 52, "keys": 130, "scores": 195, "weights": 260, "values": 322}
+TOKENS = (142, 26)
 MATRICES = 158
-TOP = 262  # of the rows of words below the matrices
+TOP = 288  # of the rows of words below the matrices
 UNIT = 66  # of the plane of two features
 ORIGIN = (84, 256)
 
@@ -31,10 +31,10 @@ def one_token(
     The query is made from the row of the token that asks, keys and values from all rows.
 
     Args:
-        tokens: Two numbers a token, `(n, 2)`.
-        matrices: W_Q and W_K of one column, `(2, 1)`, and W_V, `(2, 2)`.
+        tokens: Three numbers a token, `(n, 3)`.
+        matrices: W_Q and W_K of one column, `(3, 1)`, and W_V, `(3, 3)`.
         names: A word for each token.
-        features: What the two numbers of a token, and of a value, say.
+        features: What the three numbers of a token, and of a value, say.
         asking: Which token is followed.
         until: How far: `tokens`, `query`, `keys`, `scores`, `weights`, `answer` or `sum`.
     """
@@ -42,7 +42,7 @@ def one_token(
     query, keys, values = (tokens @ matrix for matrix in matrices)
     scores = keys @ query[asking]  # one column, so that nothing is divided
     weights = scores.softmax(0)
-    picture = Diagram(_alt(names, features, asking, weights, drawn), height=486)
+    picture = Diagram(_alt(names, features, asking, weights, drawn), height=512)
     bottom = TOP + len(names) * CELL[1]
     grid = picture.tensor(*TOKENS, tokens, name="tokens", cell=WIDE, numbers=True, rows=names, columns=features)
     picture.frame(grid.row(asking))
@@ -85,7 +85,7 @@ def one_token(
         x = COLUMNS["values"]
         made = _matrix(picture, matrices[2], "V", x, "value", every.right)
         picture.arrow(made.bottom, (made.bottom[0], TOP - 40))
-        picture.text(x + WIDE[0], TOP - 29, "values", anchor="middle")
+        picture.text(made.bottom[0], TOP - 29, "values", anchor="middle")
         held = picture.tensor(x, TOP, values, name="values", cell=WIDE, tone="value", numbers=True, columns=features)
         found = picture.tensor(x, bottom + 44, weights @ values, name="answer", cell=WIDE, tone="weights", numbers=True)
         picture.text(shared.x, found.left[1], f"{names[asking]} finds", anchor="end")  # the arrow comes from the right
@@ -117,16 +117,16 @@ def _matrix(picture: Diagram, matrix: Tensor, letter: str, x: float, tone: str, 
 def _alt(names: Sequence[str], features: Sequence[str], asking: int, weights: Tensor, drawn: Sequence[str]) -> str:
     asks = names[asking]
     parts = {
-        "tokens": f"The words {', '.join(names)} as rows of two numbers, {' and '.join(features)}, with a frame around "
-        f"{asks}.",
+        "tokens": f"The words {', '.join(names)} as rows of three numbers, {', '.join(features)}, with a frame "
+        f"around {asks}.",
         "query": f"The row of {asks} goes through the matrix W Q and becomes its query.",
         "keys": "All rows go through W K and become keys.",
         "scores": "The query times each key gives a score for each word.",
         "weights": "The softmax turns the scores into weights: "
         + ", ".join(f"{name} {weight:.2f}" for name, weight in zip(names, weights.tolist(), strict=True))
         + ".",
-        "answer": "All rows go through W V and become values, again rows of two numbers. The weights blend them into "
-        f"the row that {asks} finds.",
+        "answer": "All rows go through W V and become values, again rows of three numbers. The weights blend them "
+        f"into the row that {asks} finds.",
         "sum": f"It is added to the row with which {asks} came, and the sum is the row with which it leaves.",
     }
     return f"One word in self-attention: {asks}. " + " ".join(parts[part] for part in drawn)
