@@ -480,7 +480,7 @@ def test_a_class_that_refuses_the_chosen_numbers_says_why():
             assert d_model == 768, "only 768 here"
             super().__init__()
 
-    with pytest.raises(ValueError, match="Narrow could not be made with {'d_model': 32}: AssertionError: only 768 here"):
+    with pytest.raises(ValueError, match="could not be made with {'d_model': 32}: AssertionError: only 768 here"):
         diagnose(Narrow)
 
 

@@ -247,7 +247,8 @@ def test_frames_run_over_the_grid_with_the_last_slider_fastest():
 def test_frames_start_where_they_are_told():
     """The sliders, and the picture that is seen without scripts."""
     grid = {"low": [0.1, 0.2], "height": [1, 2, 3]}
-    shown = explore_frames(lambda low, height: draw_bar(low * height), grid, start={"low": 0.2, "height": 2}, alt="bars")
+    start = {"low": 0.2, "height": 2}
+    shown = explore_frames(lambda low, height: draw_bar(low * height), grid, start=start, alt="bars")
     assert [shown.values[control.trait] for control in shown.controls] == [1, 1]
     assert page(shown).img["src"] == payload(shown)["values"]["data"]["frames"][4]
     with pytest.raises(ValueError, match="start must name values of the sliders"):
