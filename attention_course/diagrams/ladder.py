@@ -85,7 +85,7 @@ class Chart:
         y = top + HEAD
         for label, bits in self.steps:
             here = self.bits is not None and label == self.trained
-            note = f"{bits:.2f}, here {self.bits:.2f}" if here else f"{bits:.2f}"
+            note = f"{bits:.2f}, this run {self.bits:.2f}" if here else f"{bits:.2f}"
             _draw_bar(picture, y, label, bits, note, "key" if label in self.new else "value")
             y += ROW
         picture.text(LEFT - 8, y + ROW / 2, "rivals:", anchor="end", quiet=True)

@@ -55,12 +55,12 @@ def test_rivals_that_know_the_order_wait_until_the_model_knows_it():
 
 def test_the_readers_own_bits_stand_beside_the_newest_step():
     said = texts(diagrams.ladder("self_attention", 3.21))
-    assert f"{bits_of('one head'):.2f}, here 3.21" in said
-    assert sum("here" in text for text in said) == 1
+    assert f"{bits_of('one head'):.2f}, this run 3.21" in said
+    assert sum("this run" in text for text in said) == 1
     assert "on this page: 3.21" in diagrams.ladder("self_attention", 3.21).alt
-    assert not any("here" in text for text in texts(diagrams.ladder("self_attention")))
+    assert not any("this run" in text for text in texts(diagrams.ladder("self_attention")))
     one_block = texts(diagrams.ladder("transformer", 2.24))  # the lesson goes on to two, but trains one
-    assert f"{bits_of('one block'):.2f}, here 2.24" in one_block and f"{bits_of('two blocks'):.2f}" in one_block
+    assert f"{bits_of('one block'):.2f}, this run 2.24" in one_block and f"{bits_of('two blocks'):.2f}" in one_block
 
 
 def test_what_is_built_so_far_ends_in_the_same_chart():
