@@ -53,6 +53,7 @@ TESTS = {
     "fused.py": ["test_fused.py", "test_attention.py"],
     "grouped.py": ["test_grouped.py"],
     "interpreting/interpret.py": ["interpreting/test_interpret.py"],
+    "interpreting/patching.py": ["interpreting/test_patching.py"],
     "interpreting/relevance.py": ["interpreting/test_relevance.py"],
     "language_model.py": ["test_language_model.py"],
     "modern_block.py": ["test_modern_block.py"],
