@@ -1,6 +1,7 @@
 """Try the course's findings on two real models, and record what comes out.
 
-python experiments/real                    the course's blocks beside those of transformers, then all ten findings
+python experiments/real                    the course's blocks beside those of transformers, then all ten findings, and
+                                           what is measured beside them
 python experiments/real looking sharing    what stands in these files of this folder alone
 
 Each finding is added to `recorded/findings.json` as soon as it is measured.
@@ -35,6 +36,7 @@ PARTS = {  # each a file of this folder, with the findings that it measures
     "sharing": ("shared_heads",),
     "bert_heads": ("clark",),
 }
+BESIDE = ("two_names",)  # files that measure what is no finding, and say themselves what was expected
 NOTES = {  # written after the first run
     "bank": "RIGHT alone would have said little: of the three words with one sense nearly as many are given the sense "
     "of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",
@@ -62,7 +64,7 @@ def keep(name: str, found: dict) -> None:
     """Write one result among those that are recorded."""
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
     record[name] = found | {"about": about()}
-    order = ["own_parts", *FINDINGS]
+    order = ["own_parts", *FINDINGS, *BESIDE]
     record = dict(sorted(record.items(), key=lambda item: order.index(item[0])))
     RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     readers.write(record)
@@ -85,12 +87,16 @@ def main(parts: list[str]) -> None:
         keep("own_parts", found)
         if not found["within"]:
             sys.exit("the course's blocks compute something else: nothing is measured with them")
-    parts = [part for part in parts or PARTS if part != "own_parts"]
+    parts = [part for part in parts or (*PARTS, *BESIDE) if part != "own_parts"]
     models = _models.load() if parts else None
     for part in parts:
         start = time.perf_counter()
         for name, numbers in importlib.import_module(part).run(models).items():
-            say(name, numbers, time.perf_counter() - start)
+            if part in BESIDE:
+                print(name, json.dumps(numbers["expected"], indent=1), f"{time.perf_counter() - start:.0f} s")
+                keep(name, {"numbers": numbers})
+            else:
+                say(name, numbers, time.perf_counter() - start)
 
 
 if __name__ == "__main__":

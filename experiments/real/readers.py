@@ -9,7 +9,10 @@ FOR_READERS = Path(__file__).parents[2] / "attention_course" / "course" / "recor
 
 
 def for_readers(record: dict) -> dict:
-    """What was written down before and what came out, side by side; date, machine and versions are the newest's."""
+    """What was written down before and what came out, side by side; date, machine and versions are the newest's.
+
+    What was measured beside the findings stands under its own name.
+    """
     newest = max((of["about"] for of in record.values()), key=lambda about: about["date"])
     results = [
         {
@@ -21,7 +24,8 @@ def for_readers(record: dict) -> dict:
         for name, finding in FINDINGS.items()
         if name in record
     ]
-    return newest | {"results": results}
+    beside = {name: of["numbers"] | {"date": of["about"]["date"]} for name, of in record.items() if name == "two_names"}
+    return newest | {"results": results} | beside
 
 
 def write(record: dict) -> None:

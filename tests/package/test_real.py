@@ -100,6 +100,7 @@ def test_the_parts_measure_each_of_the_ten_findings():
     spec.loader.exec_module(main)
     assert tuple(main.PARTS) == PARTS
     assert sorted(name for names in main.PARTS.values() for name in names) == sorted(FINDINGS)
+    assert main.BESIDE == ("two_names",)
 
 
 @torch.no_grad()
@@ -269,6 +270,87 @@ def test_what_a_word_does_is_what_its_exchange_does(models):
     assert effects.shape == (4, 6) and (effects > 0).all()
 
 
+def test_two_names_are_corrupted_at_the_second_mention(models):
+    from two_names import FIRST, OTHER, SECOND, sentences
+
+    texts = sentences(models.encode, 8, seed=0)
+    assert texts["clean"].shape == (8, 14)
+    for number, (right, other) in enumerate(texts["names"].tolist()):
+        clean, corrupted, third = (texts[kind][number].clone() for kind in ("clean", "corrupted", "third"))
+        mentioned = [clean[at].item() for at in (FIRST, OTHER, SECOND)]
+        assert mentioned == ([right, other, other] if number % 2 == 0 else [other, right, other])
+        assert corrupted[SECOND] == right and third[SECOND] not in mentioned
+        corrupted[SECOND] = third[SECOND] = other
+        assert torch.equal(corrupted, clean) and torch.equal(third, clean)
+
+
+@torch.no_grad()
+def test_what_comes_back_behind_a_prefix_is_what_comes_back_in_the_whole_model(models):
+    """From any block on, with the words before in caches, beside `Patching` of whole sentences."""
+    from two_names import SECOND, Tails, sentences
+
+    from attention_course.interpreting.circuits import attention_layers
+    from attention_course.interpreting.patching import Patching
+
+    texts = sentences(models.encode, 4, seed=0)
+
+    def answer(symbols):
+        right, other = models.model(symbols)[0][:, -1].gather(-1, texts["names"]).unbind(-1)
+        return right - other
+
+    for kind in ("corrupted", "third"):
+        whole = Patching(answer, attention_layers(models.model), texts["clean"], texts[kind])
+        tails = Tails(models.model, texts, kind)
+        for head in ((0, 1), (2, 5)):
+            for place, at in ((0, SECOND), (-1, -1)):
+                expected = whole.share(whole.head(head, at)).item()
+                assert tails.back(head, place) == pytest.approx(expected, abs=1e-3)
+            assert tails.path(head) == pytest.approx(whole.share(whole.path(head)).item(), abs=1e-3)
+        said = whole.clean_heads[1].mean(0).expand_as(whole.clean_heads[1])
+        expected = whole.share(whole.head((1, 0), -1, said)).item()
+        assert tails.back((1, 0), -1, mean=True) == pytest.approx(expected, abs=1e-3)
+        for reads in ("query", "key", "value"):
+            expected = whole.share(whole.path((0, 3), (2, 1), reads)).item()
+            assert tails.path((0, 3), (2, 1), reads) == pytest.approx(expected, abs=1e-3)
+
+
+def test_two_names_are_measured_whole(models, monkeypatch):
+    import two_names
+
+    monkeypatch.setattr(two_names, "N_CHOSEN_ON", 2)
+    monkeypatch.setattr(two_names, "N_MEASURED", 4)
+    numbers = two_names.run(models)["two_names"]
+    json.dumps(numbers)
+    assert list(numbers["expected"]) == list(two_names.EXPECTED) and numbers["n_sentences"] == 4
+    back = torch.tensor(numbers["every_head"]["second"])
+    assert back.shape == (3, 6)
+    best = [row["head"] for row in numbers["heads"]["second"]]
+    shares = [back[head].item() for head in best]
+    assert shares == sorted(back.flatten().tolist(), reverse=True)[:5]
+    for row in numbers["heads"]["last"]:
+        assert 0 < sum(row["looks"]) <= 1.001
+    for of in numbers["paths"].values():
+        senders = [path["head"] for path in of["senders"]]
+        others = [path["head"] for path in of["drawn"]]
+        assert senders and all(block < of["head"][0] for block, _ in senders + others)
+        assert not set(senders) & set(others)
+    mover = numbers["paths"]["mover"]["head"]
+    assert numbers["paths"]["teller"]["head"][0] < mover[0] and mover[0] == 2
+
+
+@torch.no_grad()
+def test_where_a_head_looks_is_told_by_the_roles_of_the_names(models):
+    from two_names import looks, sentences
+
+    texts = sentences(models.encode, 4, seed=0)
+    _, maps = models.model(texts["clean"], need_weights=True)
+    rows = [
+        [maps[1][row, 2, -1, at].item() for at in ((1, 3, 9, 0) if row % 2 == 0 else (3, 1, 9, 0))] for row in range(4)
+    ]
+    expected = torch.tensor(rows).mean(0).tolist()
+    assert looks(models.model, texts)((1, 2), -1) == pytest.approx(expected, abs=1e-3)
+
+
 def test_the_other_heads_of_the_same_blocks_are_drawn():
     from repeating import others
 
@@ -316,8 +398,10 @@ def test_the_page_draws_the_record_that_was_made():
     from readers import for_readers
 
     record = json.loads((FOLDER / "recorded" / "findings.json").read_text(encoding="utf-8"))
-    assert recorded.load("for_real") == for_readers(record)
-    assert [row["name"] for row in recorded.load("for_real")["results"]] == list(record)[1:]
+    shown = recorded.load("for_real")
+    assert shown == for_readers(record)
+    assert ["own_parts", *(row["name"] for row in shown["results"]), "two_names"] == list(record)
+    assert shown["two_names"]["every_head"] == record["two_names"]["numbers"]["every_head"]
 
 
 def test_the_lessons_own_block_carries_a_block(models):
