@@ -4,7 +4,7 @@ from attention_course.diagrams.alignment import exchanged_memory
 from attention_course.diagrams.bottleneck import attention_step, encoder_decoders, recurrent_network, when_to_ask
 from attention_course.diagrams.built_so_far import built_so_far
 from attention_course.diagrams.cache import growing_cache
-from attention_course.diagrams.circuits import head_scores, induction_circuit, score_paths
+from attention_course.diagrams.circuits import came_back, head_scores, induction_circuit, patched, score_paths
 from attention_course.diagrams.classifiers import five_poolings, review_answer
 from attention_course.diagrams.cross_attention import three_attentions
 from attention_course.diagrams.depth import norm_places, warm_up_table
@@ -41,6 +41,7 @@ __all__ = [
     "beam_tree",
     "built_so_far",
     "by_hand",
+    "came_back",
     "combined",
     "corners",
     "cut_distribution",
@@ -67,6 +68,7 @@ __all__ = [
     "norm_places",
     "one_mask",
     "one_token",
+    "patched",
     "paths",
     "rate_table",
     "reaches",

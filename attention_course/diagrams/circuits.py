@@ -99,3 +99,57 @@ def score_paths(shares: Tensor, names: Sequence[str], alt: str) -> Diagram:
     picture.text(6, 18, "part of the query", bold=True)
     picture.tensor(96, 64, shares, name="parts of the score", cell=(60, 32), numbers=True, rows=names, columns=names)
     return picture
+
+
+def patched(
+    clean: Sequence[str], corrupted: Sequence[str], place: int, head: str, says: dict[str, float], back: float
+) -> Diagram:
+    """One head's output at one token, taken from a clean run into a corrupted one, and what the model then says.
+
+    Args:
+        clean: A name for each of the n tokens of the clean sequence, at most 12.
+        corrupted: The same of the corrupted sequence.
+        place: Of which token the output is taken, counted from 0.
+        head: Whose.
+        says: In each of some runs, by its name, the probability of the right next token.
+        back: How much of the answer comes back.
+    """
+    step, left = 384 / len(clean), 90
+    runs = ", ".join(f"{run} {share:.0%}" for run, share in says.items())
+    picture = Diagram(
+        f"The output of {head} at token {place + 1}, {clean[place]}, put into the corrupted run. Clean: "
+        f"{' '.join(clean)}. Corrupted: {' '.join(corrupted)}. The right next letter has {runs}. What comes back: "
+        f"{back:.0%}.",
+        height=160 + 28 * len(says),
+    )
+    for y, run, names in ((22, "clean", clean), (98, "corrupted", corrupted)):
+        picture.text(6, y, run, bold=True)
+        for at, name in enumerate(names):
+            tone = "query" if at == place else "key" if clean[at] != corrupted[at] else "plain"
+            picture.box(left + at * step + 1, y - 14, step - 2, 28, name, tone=tone)
+    middle, on_the_left = left + (place + 0.5) * step, place >= len(clean) / 2
+    picture.arrow((middle, 40), (middle, 80))
+    picture.text(middle + (-12 if on_the_left else 12), 60, head, anchor="end" if on_the_left else "start")
+    for number, (run, share) in enumerate(says.items()):
+        y = 144 + 28 * number
+        picture.text(6, y, run)
+        picture.box(left, y - 9, 300 * share, 18, tone="weights")
+        picture.text(left + 300 * share + 8, y, f"{share:.0%}")
+    picture.text(6, 144 + 28 * len(says), f"comes back: {back:.0%}", bold=True)
+    return picture
+
+
+def came_back(shares: Tensor, rows: Sequence[str], columns: Sequence[str], alt: str) -> Diagram:
+    """What of an answer comes back with one part patched, as a grid.
+
+    Args:
+        shares: `(rows, columns)`: 0 nothing, 1 all of it.
+        rows: A name for each, such as a head.
+        columns: A name for each, such as a place.
+        alt: What is seen, in words.
+    """
+    width = min(72, 372 / len(columns))
+    picture = Diagram(alt, height=40 + 28 * len(rows))
+    look = {"cell": (width, 28), "numbers": width > 40, "largest": 1.0}
+    picture.tensor(104, 30, shares, name="comes back", rows=rows, columns=columns, **look)
+    return picture

@@ -65,3 +65,27 @@ def test_the_parts_of_a_score_are_drawn_as_given():
     shares = torch.randn(3, 3)
     cells = drawn(diagrams.score_paths(shares, ["symbol", "place", "head 1"], "Nine parts. Of a score."))
     assert np.allclose(cells["parts of the score"], shares, atol=1e-3)
+
+
+def test_a_patch_shows_both_sequences_the_place_and_what_the_model_says():
+    says = {"clean": 0.98, "corrupted": 0.03, "patched": 0.5}
+    for place, anchor in ((1, "start"), (7, "end")):
+        picture = diagrams.patched(NAMES, list("abxdefabc"), place, "block 1, head 2", says, 0.25)
+        written = texts(picture)
+        assert written[1:10] == NAMES and written[11:20] == list("abxdefabc")
+        assert {"98%", "3%", "50%", "comes back: 25%"} <= set(written)
+        boxes = [box for box in parse(picture).iter(f"{SVG}rect") if box.get("class").startswith("course-tone")]
+        tones = [box.get("class") for box in boxes[:18]]
+        expected = ["course-tone-plain"] * 9
+        expected[2] = "course-tone-key"
+        expected[place] = "course-tone-query"
+        assert tones == expected * 2
+        assert np.allclose([float(box.get("width")) for box in boxes[18:]], [294, 9, 150])
+        (label,) = [text for text in parse(picture).iter(f"{SVG}text") if "".join(text.itertext()) == "block 1, head 2"]
+        assert label.get("text-anchor") == anchor  # so that it stays inside
+
+
+def test_what_comes_back_is_drawn_as_given():
+    shares = torch.rand(3, 4)
+    picture = diagrams.came_back(shares, ["one", "two", "three"], list("abcd"), "Twelve shares. Of an answer.")
+    assert np.allclose(drawn(picture)["comes back"], shares, atol=1e-3)
