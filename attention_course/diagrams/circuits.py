@@ -125,8 +125,11 @@ def patched(
     for y, run, names in ((22, "clean", clean), (98, "corrupted", corrupted)):
         picture.text(6, y, run, bold=True)
         for at, name in enumerate(names):
-            tone = "query" if at == place else "key" if clean[at] != corrupted[at] else "plain"
-            picture.box(left + at * step + 1, y - 14, step - 2, 28, name, tone=tone)
+            if at == place or clean[at] != corrupted[at]:
+                tone = "query" if at == place else "key"
+                picture.box(left + at * step + 1, y - 14, step - 2, 28, name, tone=tone)
+            else:
+                picture.text(left + (at + 0.5) * step, y, name, anchor="middle")
     middle, on_the_left = left + (place + 0.5) * step, place >= len(clean) / 2
     picture.arrow((middle, 40), (middle, 80))
     picture.text(middle + (-12 if on_the_left else 12), 60, head, anchor="end" if on_the_left else "start")
