@@ -35,6 +35,9 @@ Expected, after Wang et al.:
 6. The strongest path into MOVER is into its query, and brings back a quarter of RECEIVED.
 7. The strongest path into TELLER is into its value, and brings back a quarter of RECEIVED.
 8. No path of the drawn senders brings back as much as the strongest one into the same receiver.
+
+Asked after the first run, in which MOVER looked at the second mention: the same paths into LOOKER, of the five heads
+with the largest DIRECT the first that gives the right name more weight than the other name's mentions.
 """
 
 from collections.abc import Callable
@@ -65,11 +68,15 @@ EXPECTED = {
     "controls": lambda n: all(
         2 * max(head["mean"], head["elsewhere"]) < head["back"] for at in WHERE for head in n["heads"][at]
     ),
-    "movers look": lambda n: sum(h["looks"][0] > h["looks"][1] + h["looks"][2] for h in n["direct"][:N_BEST]) >= 3,
+    "movers look": lambda n: len(_looking(n["direct"])) >= 3,
     "query of the mover": lambda n: _strongest(n["paths"]["mover"], "query"),
     "value of the teller": lambda n: _strongest(n["paths"]["teller"], "value"),
     "not the drawn": lambda n: all(_most(p["drawn"]) < _most(p["senders"]) for p in n["paths"].values()),
 }
+
+
+def _looking(heads: list[dict]) -> list[tuple[int, int]]:
+    return [head["head"] for head in heads if head["looks"][0] > head["looks"][1] + head["looks"][2]]
 
 
 def _most(senders: list[dict]) -> float:
@@ -257,4 +264,7 @@ def run(models: Models) -> dict:
         "n_sentences": len(said),
         "every_head": {at: rounded(back[at]) for at in WHERE},
     }
-    return {"two_names": found | {"expected": {name: bool(holds(found)) for name, holds in EXPECTED.items()}}}
+    found["expected"] = {name: bool(holds(found)) for name, holds in EXPECTED.items()}
+    for looker in _looking(found["direct"])[:1]:
+        found["after"] = {"looker": paths(tails, best(back["last"], N_BEST, range(looker[0])), looker, n_heads)}
+    return {"two_names": found}

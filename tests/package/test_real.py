@@ -329,7 +329,7 @@ def test_two_names_are_measured_whole(models, monkeypatch):
     assert shares == sorted(back.flatten().tolist(), reverse=True)[:5]
     for row in numbers["heads"]["last"]:
         assert 0 < sum(row["looks"]) <= 1.001
-    for of in numbers["paths"].values():
+    for of in (*numbers["paths"].values(), *numbers.get("after", {}).values()):
         senders = [path["head"] for path in of["senders"]]
         others = [path["head"] for path in of["drawn"]]
         assert senders and all(block < of["head"][0] for block, _ in senders + others)
