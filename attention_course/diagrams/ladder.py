@@ -127,4 +127,5 @@ def _written(lesson: str) -> str:
 def _draw_bar(picture: Diagram, y: float, label: str, bits: float, note: str, tone: str):
     picture.text(LEFT - 8, y + BAR / 2, label, anchor="end", bold=tone == "key", quiet=tone == "plain")
     area = picture.box(LEFT, y, UNITS * bits, BAR, tone=tone)
-    picture.text(area.x + area.width + 6, area.right[1], note, bold=tone == "key")
+    fits = 474 - 8 * len(note)  # a note stands close to a long bar rather than beyond the edge
+    picture.text(min(area.x + area.width + 6, fits), area.right[1], note, bold=tone == "key")

@@ -75,7 +75,7 @@ def scaled_dot_product(
         x, y = values.cell(0, column).top
         picture.text(x, y - 42, content, anchor="middle")
 
-    columns = [("products", products, 174), ("scores", products / 2**0.5, 238), ("weights", weights[0], 302)]
+    columns = [("product", products, 174), ("score", products / 2**0.5, 238), ("weight", weights[0], 302)]
     left = keys
     if step:
         meets = keys.right[0] + 13
@@ -84,7 +84,8 @@ def scaled_dot_product(
         tone = "weights" if number == 3 else "plain"
         column = numbers[:, None]
         largest = 1 if number == 3 else 5
-        area = picture.tensor(x, top, column, name=heading, cell=(WIDE, HIGH), numbers=True, tone=tone, largest=largest)
+        numbered = {"cell": (WIDE, HIGH), "numbers": True, "tone": tone, "largest": largest}
+        area = picture.tensor(x, top, column, name=f"{heading}s", **numbered)
         picture.text(area.top[0], top - 14, heading, anchor="middle", bold=True)
         picture.arrow((left.right[0] + 3, left.right[1]), (area.left[0] - 2, area.left[1]))
         left = area
