@@ -332,7 +332,8 @@ def test_two_names_are_measured_whole(models, monkeypatch):
     for of in (*numbers["paths"].values(), *numbers.get("after", {}).values()):
         senders = [path["head"] for path in of["senders"]]
         others = [path["head"] for path in of["drawn"]]
-        assert senders and all(block < of["head"][0] for block, _ in senders + others)
+        assert bool(senders) == (of["head"][0] > 0)  # a random model's looker may be in the first block
+        assert all(block < of["head"][0] for block, _ in senders + others)
         assert not set(senders) & set(others)
     mover = numbers["paths"]["mover"]["head"]
     assert numbers["paths"]["teller"]["head"][0] < mover[0] and mover[0] == 2
