@@ -14,7 +14,7 @@ ANSWERS = [
     ("what does GQA save", "chapters/smaller_caches.html#what-does-gqa-save", 1),
     ("why is my causal mask wrong with a KV cache", "chapters/mask_numbers.html#which-corner", 1),
     ("which efficient attention for 32k tokens on CPU", "chapters/efficient.html#which-one-then", 1),
-    ("why divide by sqrt(d)", "chapters/scale.html", 1),
+    ("why divide by sqrt(d)", "chapters/scaled_dot_product.html#why-divide", 1),
     ("temperature", "glossary.html#term-temperature", 1),
     ("fully masked row NaN", "chapters/mask_numbers.html#a-query-with-nothing-to-see", 2),
     ("rotate_half", "chapters/recipes.html#rotate-half-weights-into-interleaved-rope", 1),
