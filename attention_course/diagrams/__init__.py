@@ -13,7 +13,6 @@ from attention_course.diagrams.efficient import two_orders
 from attention_course.diagrams.flash import two_memories
 from attention_course.diagrams.generation import beam_tree, cut_distribution
 from attention_course.diagrams.interpretability import found, methods
-from attention_course.diagrams.ladder import ladder
 from attention_course.diagrams.language_model import next_symbols, while_it_learns
 from attention_course.diagrams.machine import machine
 from attention_course.diagrams.many_devices import four_cuts, ring
@@ -61,7 +60,6 @@ __all__ = [
     "masks",
     "methods",
     "modern_block",
-    "ladder",
     "looked_up",
     "multi_head",
     "next_symbols",

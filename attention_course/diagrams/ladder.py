@@ -6,53 +6,30 @@ from attention_course.course import recorded
 from attention_course.course.ladder import LADDER, LESSONS
 from attention_course.diagrams.diagram import Diagram
 
-# What else predicts letters, and the first lesson whose chart it stands on.
-COUNTS = {1: "counting 1 letter", 2: "counting 2 letters", 3: "counting 3 letters", 4: "counting 4 letters"}
+# What else predicts letters, and the first lesson whose chart it stands on. Before `positions` no step of the model
+# knows the order of letters, and rivals that know it wait.
+COUNTS = {1: ("counting 1 letter", "primer")} | {n: (f"counting {n} letters", "positions") for n in (2, 3, 4)}
 GRUS = {
-    "GRU, last letter": ("GRU, 16 letters", "bottleneck"),
+    "GRU, last letter": ("GRU, 16 letters", "positions"),
     "GRU, one block": ("GRU, size of 1 block", "transformer"),
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
-ORDERED = LESSONS.index("positions")  # before it no step knows the order of letters; most rivals do
 LONGER, GRU_FOR_LONGER = "front page's, for longer", "GRU, as large, as long"
 ROW, BAR, LEFT, UNITS = 25, 19, 196, 36  # heights, where bars begin, and how long a bit is
 HEAD = 54
 LINE, WRITTEN = 20, 30  # of what the newest step writes: how high a line is, and how many letters stand in it
 
 
-def ladder(lesson: str = LESSONS[-1], bits: float | None = None) -> Diagram:
-    """Bits for a letter of unread text, for each step up to a lesson's and for its rivals.
-
-    Args:
-        lesson: One of `LESSONS`; the last if left out, which is the whole ladder.
-        bits: Of the reader's own model: the first of the lesson's steps.
-
-    Raises:
-        ValueError: If there is no such lesson.
-    """
-    chart = Chart(lesson, bits)
-    picture = Diagram(chart.alt, height=chart.height)
-    chart.draw(picture, 0)
-    return picture
-
-
 class Chart:
-    """The bars, to be drawn into a picture.
+    """Bits for a letter of unread text, for each step up to a lesson's and for its rivals, to be drawn into a picture.
 
     Args:
-        lesson: As for `ladder`.
-        bits: As for `ladder`.
-
-    Raises:
-        ValueError: As `ladder`.
+        lesson: One of `LESSONS`.
+        bits: Of the reader's own model: the first of the lesson's steps.
     """
 
     def __init__(self, lesson: str, bits: float | None = None):
-        if lesson not in LESSONS:
-            raise ValueError(f"lesson must be one of {list(LESSONS)}, got {lesson!r}")
         self.steps, self.rivals, self.new = _bars(lesson)
-        if LESSONS.index(lesson) < ORDERED:
-            self.rivals = self.rivals[:1]
         self.bits, self.written = bits, _written(lesson)
         self.trained, self.newest = (self.new[0], self.new[-1]) if self.new else (None, None)
 
@@ -110,9 +87,8 @@ def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]]
     new = [step.part for step in LADDER.values() if step.lesson == lesson]
     if lesson == LESSONS[-1]:
         steps.append((LONGER, longer))
-    counts = {row["order"]: row["bits"] for row in record["counts"]}
-    rivals = [(label, counts[order]) for order, label in COUNTS.items()]
-    rivals += [(label, of[name]) for name, (label, since) in GRUS.items() if since in read]
+    of |= {row["order"]: row["bits"] for row in record["counts"]}
+    rivals = [(label, of[which]) for which, (label, since) in (COUNTS | GRUS).items() if since in read]
     if lesson == LESSONS[-1]:
         rivals.append((GRU_FOR_LONGER, min(row["bits"] for row in record["longer"])))
     return steps, rivals, new

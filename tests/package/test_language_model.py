@@ -121,6 +121,15 @@ def test_the_lower_the_temperature_the_likelier_what_is_drawn(dtype):
 
 
 @torch.no_grad()
+def test_large_logits_are_drawn_from_as_small_ones_are():
+    """Divided by a low temperature, the largest would overflow."""
+    model, prompt = language_model(), symbols(3, 3)
+    model.lm_head.weight.mul_(1e20)
+    drawn = model.generate(prompt, 1, temperature=1e-30)
+    assert torch.equal(drawn[:, -1], model(prompt)[0][:, -1].argmax(-1))
+
+
+@torch.no_grad()
 def test_a_mask_hides_besides_the_future():
     """Padding in front, and windows; what is hidden or comes later changes nothing."""
     model, source = language_model(), symbols(2, 6)

@@ -99,6 +99,7 @@ def test_layers_share_no_module_that_they_are_given():
 # --- whole layers in a block ------------------------------------------------------------------------
 
 
+TWO = torch.ones(2, 5, 24)
 LAYERS = {
     "latent": lambda: LatentAttention(24, 3, 12, d_rotary=4),
     "multi-head": lambda: MultiHeadAttention(24, 3, 1, bias=False),
@@ -141,6 +142,7 @@ def test_stacks_and_models_give_each_block_a_layer_with_weights_of_its_own(name)
         ("d_model = 24 and n_heads = 2, .* got 24, 3 and None", lambda: Block(24, 2, attention=LAYERS["latent"]())),
         ("n_kv_heads left out, got 24, 3 and 1", lambda: Block(24, 3, 1, attention=LAYERS["multi-head"]())),
         ("n_heads must divide d_model = 24, got 0", lambda: AttentionLayer(24, 0)),
+        ("the same batch size, got 2, 1 and 1", lambda: AttentionLayer(24, 3).complete(TWO, TWO[:1], None)),
     ],
 )
 def test_a_layer_that_does_not_fit_is_refused(message, call):

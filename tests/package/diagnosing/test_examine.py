@@ -20,7 +20,7 @@ from attention_course.diagnosing.broken_models import (
     translator,
     writer,
 )
-from attention_course.diagnosing.examine import Run, examine
+from attention_course.diagnosing.examine import Run, by_heart, examine
 from attention_course.transformer import Encoder
 
 FILE = Path(__file__).parents[3] / "attention_course" / "diagnosing" / "examine.py"
@@ -215,6 +215,30 @@ def test_the_first_module_with_nan_is_named():
     report = examined(BROKEN["an empty sentence, and the textbook's softmax"][1](0))
     assert report[-1].sentence.endswith("encoder.blocks.0.attention.attention")
     assert report[-1].number == pytest.approx(1 / 32)
+
+
+def test_of_a_module_that_returns_several_the_first_is_looked_at():
+    class Wrong(nn.Module):
+        def forward(self, tokens):
+            return tokens * torch.nan, tokens
+
+    patient = sorter(0)
+    patient.model.wrong = Wrong()
+    model = Changed(patient.model, lambda model, x: model(x) + model.wrong(model.embedding(x))[0].mean())
+    report = examined(patient._replace(model=model))
+    assert report[-1].wrong and report[-1].sentence.endswith("wrong"), report
+
+
+def test_a_few_rows_are_learned_without_dropout():
+    patient = sorter(0)
+    expected = by_heart(Run(patient.model, patient.batch, patient.loss, causal=False), 1e-3)
+    patient.model.logits = nn.Sequential(nn.Dropout(0.9), patient.model.logits)
+    assert by_heart(Run(patient.model, patient.batch, patient.loss, causal=False), 1e-3) == expected
+
+
+def test_it_is_said_that_the_order_counts():
+    (order,) = [finding for finding in examined(sorter(0)) if finding.name == "order"]
+    assert not order.wrong and order.number > 1e-3
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
