@@ -92,21 +92,20 @@ def some_hidden(n_tokens):
     return holes & padding_mask(torch.tensor([n_tokens, (n_tokens + 1) // 2]))
 
 
-def enlarged(tokens, which, case, precision, *, differentiated=False):
+def enlarged(tokens, which, case, precision, *, seen=False):
     """Tokens whose keys and values are large, of either sign, where `which` says so, `(..., tokens, 1)`.
 
-    Where others see them and gradients are asked for, a value's product with a gradient still has to be a number, and
-    where keys and values are multiplied and summed, theirs: a gradient of zero times infinity would be none.
+    Where other queries see them, what those get has to be a number, and where keys and values are multiplied and
+    summed, their products: the tests ask what is hidden, not what a processor's kernels make of a NaN in the next row,
+    and a gradient of zero times infinity would be none.
     """
     largest = torch.finfo(precision.result).max
-    large_key = large_value = case.large * largest
-    if differentiated:
-        large_value = min(large_value, 0.01 * largest)
-        if case.sums:
-            wide = torch.promote_types(precision.result, FLOAT32)
-            large_key = large_value = min(large_value, 0.01 * torch.finfo(wide).max ** 0.5)
-    key = torch.where(which, large_key * tokens[1].sign(), tokens[1])
-    value = torch.where(which, large_value * tokens[2].sign(), tokens[2])
+    share = min(case.large, 0.01) if seen else case.large
+    large = share * largest
+    if seen and case.sums:
+        wide = torch.promote_types(precision.result, FLOAT32)
+        large = min(large, share * torch.finfo(wide).max ** 0.5)
+    key, value = (torch.where(which, large * each.sign(), each) for each in tokens[1:])
     return [key if case.shared else tokens[0], key, value]
 
 

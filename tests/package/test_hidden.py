@@ -75,14 +75,14 @@ def test_what_is_hidden_from_one_query_may_be_seen_by_others(name, precision):
     mask[0, :, 33] = False
     sees_it = mask[..., 20:21]
     tokens = tokens_of(case, n_tokens, precision)
-    changed = enlarged(tokens, column, case, precision)
+    changed = enlarged(tokens, column, case, precision, seen=True)
     before, after = (precision.output(case, attention, each, mask) for each in (tokens, changed))
     assert torch.equal(before.where(~sees_it, 0.0), after.where(~sees_it, 0.0))
     assert_zero(before[0, :, 33], after[0, :, 33])
     # Who sees it asks with zeros, as below, and is not asked: what it gets is its own affair.
     tokens[0] = tokens[0].where(~sees_it, 0.0)
     before = to_differentiate(case, tokens)
-    after = to_differentiate(case, enlarged(tokens, column, case, precision, differentiated=True))
+    after = to_differentiate(case, enlarged(tokens, column, case, precision, seen=True))
     outputs = [precision.output(case, attention, each, mask) for each in (before, after)]
     probe = torch.randn(outputs[0].shape, generator=seeded(1)).to(precision.result).where(~sees_it, 0.0)
     gradients = same_gradients(case, outputs, (before, after), probe)
@@ -98,14 +98,14 @@ def test_the_future_changes_nothing_and_gets_no_gradient(name, precision):
     n_tokens, now = 140, 90
     later = (torch.arange(n_tokens) >= now)[:, None]
     tokens = tokens_of(case, n_tokens, precision)
-    changed = enlarged(tokens, later, case, precision)
+    changed = enlarged(tokens, later, case, precision, seen=True)
     outputs = [precision.output(case, attention, each)[..., :now, :] for each in (tokens, changed)]
     assert torch.equal(*outputs)
     # Gradients of earlier outputs pass through none of the later ones; these ask with zeros, or PyTorch's kernel, which
     # computes their weights anew, would find that the rounding of their scores is beyond an exponential's range.
     tokens[0] = tokens[0].masked_fill(later, 0.0)
     before = to_differentiate(case, tokens)
-    after = to_differentiate(case, enlarged(tokens, later, case, precision, differentiated=True))
+    after = to_differentiate(case, enlarged(tokens, later, case, precision, seen=True))
     outputs = [precision.output(case, attention, each)[..., :now, :] for each in (before, after)]
     probe = torch.randn(outputs[0].shape, generator=seeded(1)).to(precision.result)
     for gradient in same_gradients(case, outputs, (before, after), probe):
