@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_course.diagnosing.findings import Finding
-from attention_course.diagnosing.knowledge import Knowledge, weights_of
+from attention_course.diagnosing.knowledge import SMALL, Knowledge, weights_of
 from attention_course.diagnosing.subject import Sizes, Subject
 from attention_course.diagnosing.watching import watched
 
@@ -73,7 +73,7 @@ def _times(factor: Tensor, chunks: list[Tensor]) -> float | None:
 
 def ask_scale(known: Knowledge, sizes: Sizes) -> Finding | None:
     """By what are dot products multiplied, and was another scale told?"""
-    found = found_scale(known.subject, sizes)
+    found = found_scale(known.subject, sizes) or found_scale(known.subject.sized(SMALL), sizes)
     told = known.told.scale
     if found is None and told is not None:
         raise ValueError("which scale it uses, beside the one that was told, could not be measured")

@@ -37,6 +37,7 @@ class Way(NamedTuple):
     single: bool  # it takes a single query, without a dimension for it
     base: dict[str, Tensor]  # masks that must be given where nothing is to be hidden, by their arguments
     dtype: torch.dtype = torch.float32  # of the tokens
+    size: float = 1.0  # the spread of their numbers
 
 
 class Subject:
@@ -50,13 +51,17 @@ class Subject:
 
     def __init__(self, attention: Callable, signature: Signature, way: Way):
         self.attention, self.signature, self.way = attention, signature, way
-        self.layout, self.width, self.numpy, self.equal, self.single, self.base, self.dtype = way
+        self.layout, self.width, self.numpy, self.equal, self.single, self.base, self.dtype, self.size = way
         self.kind = ("self", "cross", "triple")[len(signature.tokens) - 1]
         self.training = False
 
     def at(self, dtype: torch.dtype) -> "Subject":
         """The same with tokens of another dtype."""
         return Subject(self.attention, self.signature, self.way._replace(dtype=dtype))
+
+    def sized(self, size: float) -> "Subject":
+        """The same with tokens of another size."""
+        return Subject(self.attention, self.signature, self.way._replace(size=size))
 
     @cached_property
     @torch.no_grad()
@@ -108,7 +113,8 @@ class Subject:
         n_queries = 1 if self.single else sizes.n_queries
         n_keys = n_queries if self.equal else sizes.n_keys
         shapes = [(batch, heads, n, self.width) for n in (n_queries, n_keys, n_keys)]
-        drawn = [torch.randn(shape, generator=generator, dtype=torch.float64).to(self.dtype) for shape in shapes]
+        drawn = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+        drawn = [(self.size * each).to(self.dtype) for each in drawn]
         if self.kind == "cross":
             drawn[2] = drawn[1]
         return [drawn[0]] * 3 if self.kind == "self" else drawn

@@ -115,6 +115,27 @@ def test_a_right_attention_raises_no_alarm(name, make, told):
     assert report.wrong == [] and report.unasked == {}, str(report)
 
 
+class Sharp(FusedHeads):
+    """Large weights, as training leaves them: of tokens as large as these, most get nothing but rounding."""
+
+    def __init__(self, scale, d_model=32, n_heads=4):
+        super().__init__(d_model, n_heads)
+        self.scale = scale
+        with torch.no_grad():
+            self.qkv_proj.weight[: 2 * d_model] *= 16
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        return self.join((q @ k.mT * self.scale).softmax(-1, dtype=torch.float32).to(x.dtype) @ v)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_rounding_has_hidden_is_not_taken_for_a_mask(seed):
+    torch.manual_seed(seed)
+    assert diagnose(Sharp(scale=8**-0.5)) == []
+    assert [finding.name for finding in diagnose(Sharp(scale=32**-0.5))] == ["scale"]
+
+
 class HidesItself(FusedHeads):
     """Its causal mask hides the diagonal, too; with a finite fill the first token then sees all."""
 
