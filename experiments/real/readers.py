@@ -11,9 +11,10 @@ FOR_READERS = Path(__file__).parents[2] / "attention_course" / "course" / "recor
 def for_readers(record: dict) -> dict:
     """What was written down before and what came out, side by side; date, machine and versions are the newest's.
 
-    What was measured beside the findings stands under its own name.
+    The two names, which were measured beside the findings, stand under their own name; nothing else is drawn.
     """
-    newest = max((of["about"] for of in record.values()), key=lambda about: about["date"])
+    drawn = [of for name, of in record.items() if name in (*FINDINGS, "two_names")]
+    newest = max((of["about"] for of in drawn), key=lambda about: about["date"])
     results = [
         {
             "name": name,

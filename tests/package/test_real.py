@@ -100,7 +100,7 @@ def test_the_parts_measure_each_of_the_ten_findings():
     spec.loader.exec_module(main)
     assert tuple(main.PARTS) == PARTS
     assert sorted(name for names in main.PARTS.values() for name in names) == sorted(FINDINGS)
-    assert main.BESIDE == ("two_names",)
+    assert main.BESIDE == ("two_names", "tools")
 
 
 @torch.no_grad()
@@ -401,8 +401,29 @@ def test_the_page_draws_the_record_that_was_made():
     record = json.loads((FOLDER / "recorded" / "findings.json").read_text(encoding="utf-8"))
     shown = recorded.load("for_real")
     assert shown == for_readers(record)
-    assert ["own_parts", *(row["name"] for row in shown["results"]), "two_names"] == list(record)
+    assert ["own_parts", *(row["name"] for row in shown["results"]), "two_names", "tools"] == list(record)
     assert shown["two_names"]["every_head"] == record["two_names"]["numbers"]["every_head"]
+
+
+def test_tools_see_the_maps_and_what_was_planted_in_each_layer(scripts, monkeypatch):
+    pytest.importorskip("transformers")
+    import tools
+
+    def pieces(text, return_tensors):
+        return {"input_ids": torch.arange(len(text.split()))[None]}
+
+    llama, bert = random_llama(), random_bert(vocab_size=20)
+    for model in (llama, bert):
+        model.set_attn_implementation("eager")
+    monkeypatch.setattr(tools.real_models, "load_smollm2", lambda: (pieces, llama))
+    monkeypatch.setattr(tools.real_models, "load_minilm", lambda: (pieces, bert))
+    found = tools.run(None)["tools"]
+    assert found["SmolLM2"]["maps"] == [3, 6, 13, 13] and found["MiniLM"]["maps"] == [3, 2, 13, 13]
+    assert all(found["expected"].values())
+    llama.model.layers[1].self_attn.scaling = 48**-0.5
+    assert list(tools.run(None)["tools"]["expected"].values()) == [True, False, True]
+    recorded = json.loads((FOLDER / "recorded" / "findings.json").read_text(encoding="utf-8"))["tools"]["numbers"]
+    assert list(recorded["expected"]) == list(tools.EXPECTED)
 
 
 def test_the_lessons_own_block_carries_a_block(models):
