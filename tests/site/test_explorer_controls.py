@@ -200,6 +200,17 @@ def test_steps_that_play_by_themselves_do_so_once_and_not_where_less_motion_is_a
     assert caption.get_attribute("aria-live") == "polite"
 
 
+def test_what_plays_by_itself_stops_where_the_reader_moves_it(show):
+    steps = [(words, draw_height(height)) for height, words in ((1.0, "One."), (2.0, "Two."), (3.0, "Three."))]
+    page = show(explore_steps(steps, alt="Three pictures.", plays=True), reduced_motion="no-preference", clock=True)
+    moving = Mounted(page)
+    page.wait_for_function("document.querySelector('.course-explorer-play').textContent === 'Pause'")
+    page.locator("input[type=range]").press("ArrowRight")
+    assert moving.state["frame"] == 1 and moving.view.locator("button").inner_text() == "Next"
+    page.clock.run_for(10 * PAUSE)
+    assert moving.state["frame"] == 1
+
+
 def test_play_runs_to_the_end_and_pauses(show):
     """Nothing moves by itself; once played, the slider moves along."""
     frames = explore_frames(draw_bars, {"height": [1, 2, 3]}, alt="Bars.")

@@ -63,9 +63,12 @@ const render = ({ model, el }) => {
     root.explorer = { state: { ...Object.fromEntries(values), frame } };
   };
 
+  let going = false; // to the next picture, and not where the reader's slider is
   const next = () => {
+    going = true;
     model.set("first", (model.get("first") + 1) % length);
     model.save_changes();
+    going = false;
   };
   const pause = () => {
     clearInterval(timer);
@@ -97,10 +100,16 @@ const render = ({ model, el }) => {
     next(); // from the last to the first
   }, { threshold: 0.5 });
   if (data.plays && !calm()) seen.observe(root);
+  const stop = () => {
+    if (going) return;
+    seen.disconnect();
+    if (timer) pause();
+  };
+  model.on("change:first", stop);
   return () => {
     clearInterval(timer);
     seen.disconnect();
-    model.off("change:first", preload);
+    for (const then of [preload, stop]) model.off("change:first", then);
     for (const trait of traits) model.off(`change:${trait}`, draw);
   };
 };
