@@ -60,6 +60,19 @@ def test_one_button_opens_and_closes_all_and_tells_its_state(page):
     assert shown(page) == CLOSED
 
 
+def test_a_pressed_button_has_the_colour_of_what_is_chosen_where_the_system_gives_the_colours(show):
+    page = show(forced_colors="active")
+    page.locator(BUTTON).click()
+    wait_until_pressed(page, "true")
+    chosen = """button => {
+      const ground = (of) => getComputedStyle(of).backgroundColor;
+      const other = document.body.appendChild(document.createElement("b"));
+      other.style = "forced-color-adjust: none; background: Highlight";
+      return ground(button) === ground(other);
+    }"""
+    assert page.locator(BUTTON).evaluate(chosen)
+
+
 def test_the_button_follows_folds_that_are_opened_one_by_one(page):
     page.locator(SUMMARY).first.click()
     page.locator(BUTTON).click()  # one is closed, so this opens
