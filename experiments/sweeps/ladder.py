@@ -221,7 +221,7 @@ def time_alone(name: str, peak_lr: float) -> dict:
     torch.manual_seed(SEEDS[0])
     model = MODELS[name](len(tasks.python_help().vocabulary))
     history = ladder.train(model, **read_at_once(name), peak_lr=peak_lr, steps=SETTINGS["steps"])
-    return {"model": name, "threads": torch.get_num_threads(), "seconds": round(history[-1]["seconds"], 1)}
+    return {"model": name, "threads": torch.get_num_threads(), "seconds": round(history[-1]["seconds"], 3)}
 
 
 def run() -> dict:
