@@ -1,6 +1,7 @@
 """What `make mutants` plants: too little of it, and every test would look good."""
 
 from mistakes import mutants
+from mutants import wrongly_named
 
 SOURCE = '''\
 def scale(x: int = 3, *, width=None):
@@ -31,3 +32,7 @@ def test_every_kind_of_mistake_is_planted_once_and_texts_and_annotations_are_lef
         assert len(found) == len(expected), found
         for part in expected:
             assert sum(part in becomes for becomes in found) == 1, (part, found)
+
+
+def test_every_file_in_which_mistakes_are_planted_is_named_with_tests_that_there_are():
+    assert wrongly_named() == []
