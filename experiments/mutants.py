@@ -254,7 +254,7 @@ def main():
     copies = Queue()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
         for job in range(options.jobs):
-            for part in ("attention_course", "tests", "experiments"):
+            for part in ("attention_course", "chapters", "experiments", "tests", "tools"):
                 shutil.copytree(ROOT / part, Path(folder, str(job), part), ignore=shutil.ignore_patterns("__pycache__"))
             copies.put(str(Path(folder, str(job))))
         for path in options.files:
