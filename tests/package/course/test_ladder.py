@@ -127,6 +127,12 @@ def test_the_steps_are_those_of_the_lessons_in_their_order():
     assert set(LADDER) <= set(load("ladder").MODELS)
 
 
+def test_where_every_letter_asks_as_many_letters_are_read_before_each_change():
+    assert all(isinstance(step.part, str) for step in LADDER.values())
+    read = [(step.window, step.window * step.batch) for step in LADDER.values()]
+    assert read == [(1, 512), *[(16, 8192)] * 3, *[(64, 2048)] * 4, (128, 2048)]
+
+
 def test_every_rate_that_was_best_lies_between_others_that_were_tried():
     record = recorded.load("ladder")
     lowest, *between, highest = record["settings"]["peak_lrs"]

@@ -24,6 +24,7 @@ def test_heatmap_draws_the_weights_labels_and_gold():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["x", "y"]
     assert "0.75" in [text.get_text() for text in ax.texts]
     assert {patch.get_xy() for patch in ax.patches} == {(1, 0), (0, 1), (2, 1)}
+    assert {(patch.get_width(), patch.get_height()) for patch in ax.patches} == {(1, 1)}
 
 
 def test_titles_and_labels_stand_where_they_belong_and_the_axes_are_those_given():

@@ -35,6 +35,7 @@ def test_relevance_of_two_blocks_is_that_of_a_loop():
         return (maps[0] * slopes).sum((1, 2, 3)) + (maps[1] ** 2 * slopes).sum((1, 2, 3)), maps
 
     found = relevance.relevance(read, torch.zeros(3, 4, 5, dtype=torch.float64))
+    assert not found.requires_grad
     for example in range(3):
         relevant = torch.eye(4, dtype=torch.float64)
         for weights, gradient in (
