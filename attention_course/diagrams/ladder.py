@@ -9,6 +9,7 @@ from attention_course.diagrams.diagram import Diagram
 # What else predicts letters, and the first lesson whose chart it stands on. Before `positions` no step of the model
 # knows the order of letters, and rivals that know it wait.
 COUNTS = {1: ("counting 1 letter", "primer")} | {n: (f"counting {n} letters", "positions") for n in (2, 3, 4)}
+COUNTS[8] = ("counting 8 letters", "language_model")
 GRUS = {
     "GRU, last letter": ("GRU, 16 letters", "positions"),
     "GRU, one block": ("GRU, size of 1 block", "transformer"),

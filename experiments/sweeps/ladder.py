@@ -147,9 +147,7 @@ MODELS = {
 }
 
 
-# Whose seconds are compared.
-TIMED = ["positions", "one block", "two blocks", "three blocks", "GRU, one block", "GRU, three blocks"]
-TIMED += ["asked last", "asked every"]
+TIMED = ["asked last", "asked every"]  # whose seconds are compared
 
 
 def read_at_once(name: str) -> dict[str, int]:
@@ -188,17 +186,6 @@ def train_longer(peak_lr: float) -> dict:
     return {"peak_lr": peak_lr, "bits": round(bits, 4), "parameters": size}
 
 
-def as_long(name: str, times: list[dict], rates: dict[str, float], seed: int) -> dict:
-    """Train blocks for as many steps as fit into the seconds of a recurrent network as large, on one thread."""
-    seconds = {row["model"]: row["seconds"] for row in times}
-    steps = round(SETTINGS["steps"] * seconds[f"GRU, {name}"] / seconds[name])
-    torch.manual_seed(seed)
-    model = MODELS[name](len(tasks.python_help().vocabulary))
-    read = read_at_once(name)
-    history = ladder.train(model, **read, peak_lr=rates[name], seed=seed, steps=steps, every=steps)
-    return {"model": name, "steps": steps, "seed": seed, "bits": round(history[-1]["bits"], 4)}
-
-
 def count(order: int) -> dict:
     """The bits of counting so many letters."""
     text = tasks.python_help()
@@ -233,7 +220,6 @@ def run() -> dict:
         results = list(pool.map(measure, [(name, rates[name], seed) for name in MODELS for seed in SEEDS]))
         longer = list(pool.map(train_longer, LONGER_LRS))
         written = dict(pool.map(write_after, [(name, rates[name]) for name in LADDER]))
-    times = [time_alone(name, rates[name]) for name in TIMED]
     return {
         "settings": SETTINGS
         | {"rivals": RIVALS, "asked": ASKED, "longer": LONGER, "peak_lrs": PEAK_LRS, "seeds": SEEDS},
@@ -243,8 +229,7 @@ def run() -> dict:
         "results": results,
         "longer": longer,
         "written": written,
-        "times": times,
-        "as_long": [as_long(name, times, rates, seed) for name in ("one block", "three blocks") for seed in SEEDS[:5]],
+        "times": [time_alone(name, rates[name]) for name in TIMED],
     }
 
 

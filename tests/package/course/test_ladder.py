@@ -1,4 +1,6 @@
+import itertools
 import math
+from collections import Counter
 
 import pytest
 import torch
@@ -148,13 +150,20 @@ def test_what_is_compared_has_as_many_parameters():
 # Counting -------------------------------------------------------------------------------------------------------------
 
 
-def test_counts_are_mixed_by_how_many_letters_were_seen_to_follow():
-    counts = load("_counting").Counts([0, 1, 0, 1, 0, 2], order=1, vocab_size=4)
-    # Of six letters three kinds were seen: an unseen one has 3 of 9 parts, in four equal shares.
-    alone = {0: (3 + 3 / 4) / 9, 1: (2 + 3 / 4) / 9, 2: (1 + 3 / 4) / 9, 3: (3 / 4) / 9}
-    for symbol, seen in ((0, 0), (1, 2), (2, 1), (3, 0)):  # what followed a 0, three times, two kinds
-        assert counts.probability([0], symbol) == pytest.approx((seen + 2 * alone[symbol]) / 5)
-        assert counts.probability([3], symbol) == pytest.approx(alone[symbol])  # nothing ever followed a 3
+def test_what_is_taken_off_each_count_goes_to_what_the_shorter_order_says():
+    """After one letter, by the formulas: of pairs, and of how many different letters stood before each."""
+    letters = (torch.rand(120, generator=torch.Generator().manual_seed(0)).square() * 9).long().tolist()
+    pairs = Counter(itertools.pairwise(letters))
+    n = [sum(count == times for count in pairs.values()) for times in range(5)]
+    y = n[1] / (n[1] + 2 * n[2])
+    off = [0, 1 - 2 * y * n[2] / n[1], 2 - 3 * y * n[3] / n[2], 3 - 4 * y * n[4] / n[3]]
+    kinds = Counter(second for _, second in pairs)  # each has stood behind more than one letter: nothing is taken off
+    counts = load("_counting").Counts(letters, order=1, vocab_size=9)
+    for before, symbol in itertools.product(range(9), range(9)):
+        seen = [pairs[before, other] for other in range(9)]
+        given = sum(off[min(count, 3)] for count in seen) * kinds[symbol] / kinds.total()
+        expected = (seen[symbol] - off[min(seen[symbol], 3)] + given) / sum(seen)
+        assert counts.probability([before], symbol) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("order", [0, 2, 3])

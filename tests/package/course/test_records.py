@@ -93,7 +93,6 @@ def rows_of_ladder(s, record):
         "results": [row | {"peak_lr": rates[row["model"]]} for row in every(model=s.MODELS, seed=s.SEEDS)],
         "longer": every(peak_lr=s.LONGER_LRS),
         "times": every(model=s.TIMED),
-        "as_long": every(model=["one block", "three blocks"], seed=s.SEEDS[:5]),
         "best_rates": [{"name": name} for name in s.MODELS],
     }
 

@@ -43,7 +43,7 @@ def test_bars_are_as_long_as_the_recorded_bits():
     scale = lengths["the letter before"] / bits["the letter before"]
     for label in lengths.keys() & bits.keys():
         assert lengths[label] == pytest.approx(scale * bits[label], rel=1e-3), label
-    assert len(lengths) == len(LADDER) + 1 + 4 + 4 and len(lengths.keys() - bits.keys()) == 3  # the recurrent networks
+    assert len(lengths) == len(LADDER) + 1 + 5 + 4 and len(lengths.keys() - bits.keys()) == 3  # the recurrent networks
 
 
 def test_a_lesson_shows_the_steps_up_to_its_own_and_no_rival_that_its_reader_has_not_met():
