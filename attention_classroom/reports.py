@@ -16,6 +16,8 @@ from attention_classroom.sandbox import PROMISES
 from attention_classroom.tables import FOR_EXCEL, harmless, table
 from attention_classroom.times import days_late, share_left
 
+MOST_NAMED = 8  # who wrote the same; of more, only how many
+
 
 def write_reports(
     assignment: Assignment,
@@ -213,8 +215,11 @@ def _identical(results):
         for exercise, entry in result["tasks"].items():
             if entry["fingerprint"] and entry["status"] != "not attempted":
                 groups[exercise, entry["fingerprint"]].append(" ".join(result["student"].split()))
-    lines = ["# Answers that are equal but for names and comments", ""]
-    found = [f"- {exercise}: {', '.join(students)}" for (exercise, _), students in groups.items() if len(students) > 1]
-    lines += found or ["There are none."]
-    lines += ["", "Short answers, and those that the lesson prints, are often equal without anybody having copied."]
+    equal = sorted((len(students), exercise, students) for (exercise, _), students in groups.items() if students[1:])
+    lines = ["# Answers that are equal but for names and comments", "", "The fewest first.", ""]
+    for n_students, exercise, students in equal:
+        lines.append(f"- {exercise}: {', '.join(students) if n_students <= MOST_NAMED else f'{n_students} students'}")
+    lines += [] if equal else ["There are none."]
+    often = "Short answers, and those that the lesson prints, are often equal without anybody having copied:"
+    lines += ["", f"{often} where more than {MOST_NAMED} wrote the same, they are only counted."]
     return "\n".join(lines) + "\n"

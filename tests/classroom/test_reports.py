@@ -101,6 +101,14 @@ def test_stubs_and_broken_code_as_handed_out_are_not_listed_as_equal(tmp_path):
     assert re.findall(r"^- .*", (tmp_path / "identical.md").read_text(), re.MULTILINE) == [f"- {JACOBIAN}: a, b"]
 
 
+def test_the_fewest_that_are_equal_stand_first_and_many_are_only_counted(tmp_path):
+    groups = {"many": "abcdefghi", "few": "jk", "one": "l"}
+    results = [result_of(name, fingerprint=group) for group, names in groups.items() for name in names]
+    write_reports(ONE, results, tmp_path, {})
+    listed = re.findall(r"^- .*", (tmp_path / "identical.md").read_text(), re.MULTILINE)
+    assert listed == [f"- {JACOBIAN}: j, k", f"- {JACOBIAN}: 9 students"]
+
+
 def test_late_days_cost_their_share(tmp_path):
     late = made(*ONE.tasks, due="2027-03-01T18:00+01:00", late_per_day=0.25)
     assert days_late(late, "2027-02-20T17:00+00:00") == days_late(late, "2027-03-01T17:00+00:00") == 0
