@@ -18,7 +18,8 @@ END_OF_FIRST_READING = "language_model"  # the reader builds the front page's mo
 EVENING = 90  # minutes
 HEAD = """## The parts
 
-A first reading has {lessons} lessons, up to a model like the one on this page. It takes {evenings} of an hour and a half. \
+A first reading has {lessons} lessons, up to a model like the one on this page. \
+It takes {evenings} of an hour and a half. \
 Minutes are estimates of what a first reader needs, with the exercises, but without the open ones.
 """
 REST = """
