@@ -11,6 +11,7 @@ from notebooks import read
 from tiny_book import SEEDED, claim, pretend, write_chapter
 
 SHOWS = "print(open('attention_course/other.py').read().split('#')[0].strip())"
+DIGITS = "print(environment.get('MKL_CBWR') or open('processor').read())"
 
 
 @pytest.fixture
@@ -44,18 +45,20 @@ def test_the_odds_of_claims_are_recorded_and_told(course, ask):
     assert ask()[:2] == ([0, 0], page)
 
 
-def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows(course, ask):
-    module = course / "attention_course" / "other.py"
-    write_chapter(course, "two", SEEDED, SHOWS, claim("it holds", "True"))
+def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows_on_whatever_processor(course, ask):
+    module, processor = course / "attention_course" / "other.py", course / "processor"
+    processor.write_text("rounds up")
+    write_chapter(course, "two", SEEDED, SHOWS, DIGITS, claim("it holds", "True"))
     begun, before, _ = ask()
     assert begun == [1, 9]
+    processor.write_text("rounds down")
     module.write_text(module.read_text().strip() + "  # in other words\n")
     begun, after, _ = ask()
     assert begun == [1, 0] and after["fingerprint"] != before["fingerprint"]
     assert after == before | {"fingerprint": after["fingerprint"]}
     module.write_text("other_answer = 2\n")
     assert ask()[0] == [1, 9]
-    write_chapter(course, "two", SEEDED, SHOWS, claim("it holds", "not False"))
+    write_chapter(course, "two", SEEDED, SHOWS, DIGITS, claim("it holds", "not False"))
     assert ask()[0] == [1, 9]
 
 
