@@ -13,10 +13,11 @@ from attention_classroom.judging import ABSENT, UNJUDGED
 from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.sandbox import PROMISES
-from attention_classroom.tables import FOR_EXCEL, harmless, table
+from attention_classroom.tables import FOR_EXCEL, as_typed, harmless, lines, table
 from attention_classroom.times import days_late, share_left
 
 MOST_NAMED = 8  # who wrote the same; of more, only how many
+CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]  # then come the points, under a title
 
 
 def write_reports(
@@ -30,7 +31,7 @@ def write_reports(
 ) -> list[str]:
     """Write the tables `grades`, `canvas`, `moodle` and `decided`, and the pages of each student and of the class.
 
-    What stands in `decided.csv` counts before what the grader says.
+    What stands in `decided.csv` counts before what the grader says. In `canvas.csv` the title of the points stays.
 
     Args:
         assignment: What was assigned.
@@ -42,22 +43,25 @@ def write_reports(
         extended: Until when those had time who were given more, in ISO 8601.
 
     Returns:
-        The remarks, and those on what is to be decided.
+        The remarks, and those on what is to be decided and on the title.
 
     Raises:
-        ValueError: If `decided.csv` cannot be read; then nothing is written.
+        ValueError: If `decided.csv` or `canvas.csv` is there and cannot be read; then nothing is written.
     """
+    title = _title(assignment, out / "canvas.csv")
     decided = read_decided(out / "decided.csv", assignment, [result["student"] for result in results])
     results = decide(results, decided)
     remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
     remarks += _of_the_absent(results)
+    if title != " ".join(assignment.lessons):
+        remarks.append(f"The points in {out / 'canvas.csv'} stand under {title!r}, as they did before this run.")
     own = [replace(assignment, due=(extended or {}).get(one["student"], assignment.due)) for one in results]
     rows = [_row(one, result, times.get(result["student"])) for one, result in zip(own, results, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
     write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
     here = [one for one in zip(results, rows, own, strict=True) if not _is_absent(one[0])]
-    write_whole(out / "canvas.csv", table(_for_canvas(assignment, [row for _, row, _ in here])))
+    write_whole(out / "canvas.csv", table(_for_canvas(assignment, title, [row for _, row, _ in here])))
     write_whole(out / "moodle.csv", table(_for_moodle([row for _, row, _ in here])))
     for result, row, one in here:
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
@@ -128,10 +132,16 @@ def _notes(assignment, result):
     return [*result["notes"], *told]
 
 
-def _for_canvas(assignment, rows):
+def _title(assignment, path):
+    """What stands over the points already, since an instructor may have put it there; the lessons' names otherwise."""
+    _, head = next(lines(path, ["student"]), ("", [])) if path.exists() else ("", [])
+    return head[:-1] == CANVAS and as_typed(head[-1]) or " ".join(assignment.lessons)
+
+
+def _for_canvas(assignment, title, rows):
     """What Canvas's gradebook imports: a student is known by `ID`, an assignment by its title."""
     total = sum(task.points for task in assignment.tasks)
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", " ".join(assignment.lessons)]
+    head = [*CANVAS, title]
     students = ([*_name_and_number(row[0]), "", "", "", row[1]] for row in rows)
     return [head, ["Points Possible", "", "", "", "", f"{total:g}"], *students]
 

@@ -94,6 +94,18 @@ def test_answers_are_equal_where_only_their_own_names_and_comments_differ(tmp_pa
     assert prints[0] and (prints[0] == prints[1]) == equal
 
 
+@pytest.mark.parametrize(("written", "kept"), [("Wöche 3 (55)", "Wöche 3 (55)"), ("'-3", "-3"), ("", "")])
+def test_the_title_of_the_points_for_canvas_is_written_once(tmp_path, written, kept):
+    table, told = tmp_path / "canvas.csv", f"stand under {kept!r}, as they did before this run."
+    assert "stand under" not in str(write_reports(ONE, [result_of("byronada_77")], tmp_path, {}))
+    text = table.read_text().replace(",", ";").replace(";scale", f";{written}")
+    table.write_text(f"\ufeff{text}", encoding="utf-8")  # as a spreadsheet may save it
+    for _ in range(2):  # the second time from what the first has written
+        assert (told in str(write_reports(ONE, [result_of("byronada_77")], tmp_path, {}))) == bool(kept)
+        head = table.read_text(encoding="utf-8").splitlines()[0]
+        assert head == f"Student,ID,SIS User ID,SIS Login ID,Section,{written or 'scale'}"
+
+
 def test_stubs_and_broken_code_as_handed_out_are_not_listed_as_equal(tmp_path):
     statuses = {"a": "wrong", "b": "wrong", "c": "not attempted", "d": "not attempted"}
     results = [result_of(name, status=status, fingerprint="one") for name, status in statuses.items()]
