@@ -21,6 +21,7 @@ UNJUDGED = (LOOK, STOPPED)  # nothing is said about the answer
 ABSENT = "absent"
 NOT_FOUND = "No check of this exercise was found."
 NOT_READ = "Its check stands here in a way that could not be read."
+NOT_PYTHON = "not Python"
 NO_PLACE = "The bold line above the place of the answer was not found."
 ORDER = ("passed", LOOK, "wrong", STOPPED, "not attempted", "not found")  # the best of several notebooks
 MOST = 50  # notebooks of one student
@@ -65,7 +66,10 @@ def _entry(assignment, student, task, submission):
     if answer is None:
         if task.exercise in submission.mentioned:
             why = submission.mentioned[task.exercise]
-            return entry(Verdict(task.exercise, LOOK, f"Its cell is not Python: {why}." if why else NOT_READ))
+            told = f"Its cell is not Python: {why}." if why else NOT_READ
+            if task.exercise in submission.lost:  # which needs nobody to decide it
+                return entry(Verdict(task.exercise, "wrong", told, NOT_PYTHON))
+            return entry(Verdict(task.exercise, LOOK, told))
         return entry(Verdict(task.exercise, "not found", NOT_FOUND))
     verdict, share = _verdict(assignment, student, task, answer)
     return entry(verdict, answer) | {"share": share}

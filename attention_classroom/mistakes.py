@@ -8,7 +8,7 @@ from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.grading import write_whole
-from attention_classroom.judging import UNJUDGED
+from attention_classroom.judging import NOT_PYTHON, UNJUDGED
 from attention_classroom.notebooks import title_of
 from attention_classroom.open_exercises import is_open
 from attention_course.course.environment import PLACEHOLDER
@@ -18,6 +18,7 @@ from attention_course.exercises.judging.variants import RIGHT_BUT
 # Beside the exercises' own; no words of an answer are among them.
 SENTENCES = {
     **RIGHT_BUT,
+    NOT_PYTHON: "Python refuses the cell, and runs nothing of it.",
     "gradient": "The numbers are right, and another gradient comes through, or none.",
     None: "Wrong in another way: each page of feedback shows an input.",
 }

@@ -18,6 +18,7 @@ LARGEST = 20 * 2**20  # bytes of a notebook
 CODE = 200_000  # characters of code in it; a lesson has at most a tenth
 SHOWN = 20_000  # characters of an answer, to whoever marks by hand
 MAGIC = re.compile(r"^[ \t]*[%!?,;/]|\?[ \t]*$|=[ \t]*[%!]", re.MULTILINE)
+REFUSED = {"SyntaxError", "IndentationError", "TabError"}  # what Jupyter shows below a cell that is not Python
 SLOW = 1_000_000  # characters that IPython reads for a notebook's magics: all of a cell for each of them
 
 
@@ -28,6 +29,7 @@ class Submission:
     Attributes:
         answers: By exercise.
         mentioned: By exercise that stands in it, what keeps its cell from being Python; empty where nothing does.
+        lost: Those of them of whose answers nothing can have run.
         problem: Why nothing can be read; empty otherwise.
         sources: By exercise that stands in it, the cells of code that name it, as they were written; of an open one,
             what was written in its place.
@@ -35,6 +37,7 @@ class Submission:
 
     answers: dict[str, Answer] = field(default_factory=dict)
     mentioned: dict[str, str] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
     problem: str = ""
     sources: dict[str, str] = field(default_factory=dict)
 
@@ -43,7 +46,8 @@ def read_text(notebook: str, exercises: list[str]) -> Submission:
     """Read a notebook's text. It may take all the time and memory that there is: `Asker.read` limits them."""
     try:
         cells = json.loads(notebook)["cells"]
-        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        codes = [cell for cell in cells if cell["cell_type"] == "code"]
+        sources, ran = ["".join(cell["source"]) for cell in codes], list(map(_has_run, codes))
         asked = [exercise for exercise in exercises if is_open(exercise)]
         answered = written(["".join(cell["source"]) for cell in cells], asked) if asked else {}
         exercises = [exercise for exercise in exercises if not is_open(exercise)]
@@ -63,8 +67,10 @@ def read_text(notebook: str, exercises: list[str]) -> Submission:
     naming = {exercise: [source for source in sources if exercise in source] for exercise in exercises}
     named = {exercise: "\n\n".join(cells) for exercise, cells in naming.items() if cells}
     broken = {exercise: "; ".join(why for source, _, why in parsed if why and exercise in source) for exercise in named}
+    rest = "\n".join(source for (source, _, why), has_run in zip(parsed, ran, strict=True) if has_run or not why)
+    lost = [exercise for exercise, text in named.items() if _is_lost(exercise, text, rest)]
     shown = {exercise: shortened(text) for exercise, text in (named | answered).items()}
-    return Submission(answers=answers, mentioned=broken, sources=shown)
+    return Submission(answers=answers, mentioned=broken, lost=lost, sources=shown)
 
 
 def shortened(text: str) -> str:
@@ -118,6 +124,19 @@ def _parsed(source):
         except (ValueError, RuntimeError) as error:  # the last for hundreds of magics in one cell
             why = str(error)
     return [], why[:200]
+
+
+def _has_run(cell):
+    """Whether Python took the cell where it was written, which may have been a newer Python."""
+    shown = (output for output in cell.get("outputs") or () if isinstance(output, dict))
+    return any(output.get("ename") not in REFUSED for output in shown)
+
+
+def _is_lost(exercise, text, rest):
+    """Whether nothing that can have run, which is the rest, names the exercise or what was given to its check."""
+    quoted = rf"""["']{re.escape(exercise)}["']"""
+    given = re.findall(rf"{quoted}\s*,\s*(\w+)\b(?!\s*=)", text)
+    return bool(given) and not any(re.search(one, rest) for one in (quoted, *(rf"\b{name}\b" for name in given)))
 
 
 def _tree(code):

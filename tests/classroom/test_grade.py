@@ -209,7 +209,10 @@ UNREADABLE = {
                     "@register\ndef mine():\n    pass", SIGNED],
     "a method as a decorator": [START, "signs = []", "@signs.append\ndef mine():\n    return 1.0",
                                 SIGNED.replace("signs[0]", "signs[0]()")],
-    "a syntax error around it": [START, f"def answer(x:\n    return\n{CHECK}"],
+    "no Python, but for the answer": [START, RIGHT, f"print('checked:'\n{CHECK}"],
+    "and by keyword": [START, RIGHT.replace("answer", "mine"), f'f(:\ncheck("{JACOBIAN}", answer=mine)'],
+    "and without its name": [START, f'{RIGHT}\nf(:\ncheck(answer=answer, exercise_id="{JACOBIAN}")'],
+    "no Python, and a loop": [START, f"f(:\n{CHECK}", f'for name in ["{JACOBIAN}"]:\n    check(name, mine)'],
 }  # fmt: skip
 
 
@@ -467,7 +470,25 @@ def test_who_names_a_module_of_the_references_is_judged_as_anybody(verdict_on):
 )
 def test_who_wrote_no_python_is_told_where(verdict_on, body, told):
     verdict = verdict_on(START, f"{body}\n{CHECK}")
-    assert verdict["status"] == "look yourself" and verdict["message"].endswith(told)
+    assert (verdict["status"], verdict["misconception"]) == ("wrong", "not Python")
+    assert verdict["message"].endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [
+        ({"output_type": "error", "ename": "SyntaxError"}, "wrong"),
+        ({"output_type": "error", "ename": "NameError"}, "look yourself"),
+        ({"output_type": "stream", "text": "passed"}, "look yourself"),
+        ("nothing that a notebook has", "wrong"),
+    ],
+)
+def test_a_cell_that_ran_where_it_was_written_is_looked_at(tmp_path, shown, status):
+    """A newer Python may take what this one refuses."""
+    path = notebook(tmp_path / "a.ipynb", START, f"def answer(x:\n    return x\n{CHECK}")
+    cells = json.loads(path.read_text())["cells"]
+    path.write_text(json.dumps({"cells": [cells[0], cells[1] | {"outputs": [shown]}]}))
+    assert grade_one(ONE, "someone", [path])["tasks"][JACOBIAN]["status"] == status
 
 
 def test_an_interrupted_run_goes_on_where_it_was(tmp_path):

@@ -230,6 +230,7 @@ def test_the_page_for_the_class_counts_mistakes_in_the_order_of_their_number_and
         *(result_of(f"passed {n}") for n in range(3)),
         result_of("Ada", misconception=one.name, **secret),
         *(result_of(f"Eve {n}", misconception=other.name, **secret) for n in range(2)),
+        *(result_of(f"Jo {n}", misconception=judging.NOT_PYTHON, **secret) for n in range(2)),
         result_of("Zoe", **secret),
         result_of("Pia", status="not found"),
         result_of("Cy", status="look yourself"),
@@ -239,11 +240,13 @@ def test_the_page_for_the_class_counts_mistakes_in_the_order_of_their_number_and
     page = (tmp_path / "mistakes.html").read_text(encoding="utf-8")
     rows = [re.sub(r"<.*?>", "", row) for row in re.findall(r"<tr><td>(.*?)</td></tr>", page.replace("</td><td>", " "))]
     told = [f"{mistake.name}: {mistake.message}" for mistake in (other, one)]
+    no_python = f"not Python: {SENTENCES['not Python']}"
     assert [html.unescape(row) for row in rows] == [
-        "3 passed", f"2 {told[0]}", f"1 {told[1]}", f"1 {SENTENCES[None]}", "2 not decided yet", "1 not found",
+        "3 passed", f"2 {no_python}", f"2 {told[0]}", f"1 {told[1]}", f"1 {SENTENCES[None]}",
+        "2 not decided yet", "1 not found",
     ]  # fmt: skip
-    assert "10 submissions" in page and "<em>scale</em> under <em>2. The Jacobian of" in page
-    assert not re.search("Eve|Ada|Zoe|Pia|Cy|ValueError", page)
+    assert "12 submissions" in page and "<em>scale</em> under <em>2. The Jacobian of" in page
+    assert not re.search("Eve|Jo|Ada|Zoe|Pia|Cy|ValueError", page)
 
 
 def test_the_page_for_the_class_leads_to_the_exercise_where_the_site_has_an_address(tmp_path):
