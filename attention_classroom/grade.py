@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         remarks += _of_the_grader(results)
         results += [absent_result(assignment, student) for student in roster.absent]
         remarks = write_reports(
-            assignment, results, given.out, times, remarks, given.assignment.parent, roster.due
+            assignment, results, given.out, times, remarks, given.assignment.parent, roster.due, handed_in
         )
         remarks += pack_feedback(handed_in, given.out)
         remarks += write_marking(assignment, results, given.assignment.parent, given.out / "decided.csv")

@@ -1,6 +1,7 @@
 """Find what was handed in, whose it is, and nothing else: `submission` reads it."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 MOODLE = re.compile(r"(?P<student>.+?_\d+)_assignsubmission_.*")  # a folder for each student
@@ -37,6 +38,14 @@ def not_read(folder: Path) -> list[str]:
     """The files that are no notebooks and do not say whose they are, such as `ada.pdf` or another zip."""
     files = (entry for entry in sorted(folder.iterdir()) if _is_theirs(entry) and not _is_folder(entry))
     return [entry.name for entry in files if not _is_notebook(entry) and not _names_somebody(entry)]
+
+
+def platforms(handed_in: Mapping[str, list[Path]]) -> set[str]:
+    """Which of `"canvas"` and `"moodle"` the names of notebooks by student come from."""
+    paths = [path for paths in handed_in.values() for path in paths]
+    moodle = any(MOODLE.fullmatch(part) for path in paths for part in path.parts)
+    canvas = any(CANVAS.fullmatch(path.name) for path in paths)
+    return {name for name, is_one in (("moodle", moodle), ("canvas", canvas)) if is_one}
 
 
 def is_in_time(paths: list[Path]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from attention_classroom.grading import safe_name
-from attention_classroom.handed_in import CANVAS, MOODLE
+from attention_classroom.handed_in import CANVAS, platforms
 from attention_classroom.tables import NUMBER
 
 
@@ -25,7 +25,7 @@ def pack_feedback(handed_in: Mapping[str, list[Path]], out: Path) -> list[str]:
     """
     pages = {student: out / "feedback" / f"{safe_name(student)}.md" for student in handed_in}
     moodle, canvas = {}, {}
-    if any(MOODLE.fullmatch(part) for paths in handed_in.values() for path in paths for part in path.parts):
+    if "moodle" in platforms(handed_in):
         for student in filter(NUMBER.search, handed_in):
             moodle[f"{student}_assignsubmission_file_/feedback.md"] = pages[student].read_text(encoding="utf-8")
     for student, paths in handed_in.items():

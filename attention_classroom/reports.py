@@ -7,17 +7,17 @@ from datetime import datetime
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
+from attention_classroom.gradebooks import write_gradebooks
 from attention_classroom.grading import safe_name, write_whole
 from attention_classroom.handed_in import is_in_time
 from attention_classroom.judging import ABSENT, UNJUDGED
 from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.sandbox import PROMISES
-from attention_classroom.tables import FOR_EXCEL, as_typed, harmless, lines, table
+from attention_classroom.tables import FOR_EXCEL, harmless, table
 from attention_classroom.times import days_late, share_left
 
 MOST_NAMED = 8  # who wrote the same; of more, only how many
-CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]  # then come the points, under a title
 
 
 def write_reports(
@@ -28,10 +28,11 @@ def write_reports(
     remarks: Sequence[str] = (),
     lessons: Path | None = None,
     extended: Mapping[str, str] | None = None,
+    handed_in: Mapping[str, list[Path]] | None = None,
 ) -> list[str]:
-    """Write the tables `grades`, `canvas`, `moodle` and `decided`, and the pages of each student and of the class.
+    """Write the tables `grades` and `decided`, those for gradebooks, and the pages of each student and of the class.
 
-    What stands in `decided.csv` counts before what the grader says. In `canvas.csv` the title of the points stays.
+    What stands in `decided.csv` counts before what the grader says.
 
     Args:
         assignment: What was assigned.
@@ -41,28 +42,25 @@ def write_reports(
         remarks: For the page of the class.
         lessons: The folder of the instructor's notebooks, for `mistakes.html`.
         extended: Until when those had time who were given more, in ISO 8601.
+        handed_in: Notebooks by student, whose names say which gradebook the class has.
 
     Returns:
-        The remarks, and those on what is to be decided and on the title.
+        The remarks, and those on what is to be decided and on gradebooks.
 
     Raises:
-        ValueError: If `decided.csv` or `canvas.csv` is there and cannot be read; then nothing is written.
+        ValueError: If `decided.csv` or `canvas.csv` is there and cannot be read; then no points are written.
     """
-    title = _title(assignment, out / "canvas.csv")
     decided = read_decided(out / "decided.csv", assignment, [result["student"] for result in results])
     results = decide(results, decided)
     remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
     remarks += _of_the_absent(results)
-    if title != " ".join(assignment.lessons):
-        remarks.append(f"The points in {out / 'canvas.csv'} stand under {title!r}, as they did before this run.")
     own = [replace(assignment, due=(extended or {}).get(one["student"], assignment.due)) for one in results]
     rows = [_row(one, result, times.get(result["student"])) for one, result in zip(own, results, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
-    write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
     here = [one for one in zip(results, rows, own, strict=True) if not _is_absent(one[0])]
-    write_whole(out / "canvas.csv", table(_for_canvas(assignment, title, [row for _, row, _ in here])))
-    write_whole(out / "moodle.csv", table(_for_moodle([row for _, row, _ in here])))
+    remarks += write_gradebooks(assignment, [(row[0], row[1]) for _, row, _ in here], handed_in or {}, out)
+    write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
     for result, row, one in here:
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
         write_whole(path, _feedback(one, result, row))
@@ -82,7 +80,7 @@ def write_times(handed_in: Mapping[str, list[Path]], due: str, path: Path) -> No
 def _of_the_absent(results):
     """Whose points stay empty, which is not 0."""
     names = "; ".join(harmless(result["student"]) for result in results if _is_absent(result))
-    told = "Absent, without points in grades.csv and without a line in canvas.csv and moodle.csv"
+    told = "Absent, without points in grades.csv and without a line in the files for gradebooks"
     return [f"{told}: {names}."] if names else []
 
 
@@ -130,33 +128,6 @@ def _notes(assignment, result):
     missing = _missing(assignment, result)
     told = [f"no notebook that can be read checks an exercise of {', '.join(missing)}"] if missing else []
     return [*result["notes"], *told]
-
-
-def _title(assignment, path):
-    """What stands over the points already, since an instructor may have put it there; the lessons' names otherwise."""
-    _, head = next(lines(path, ["student"]), ("", [])) if path.exists() else ("", [])
-    return head[:-1] == CANVAS and as_typed(head[-1]) or " ".join(assignment.lessons)
-
-
-def _for_canvas(assignment, title, rows):
-    """What Canvas's gradebook imports: a student is known by `ID`, an assignment by its title."""
-    total = sum(task.points for task in assignment.tasks)
-    head = [*CANVAS, title]
-    students = ([*_name_and_number(row[0]), "", "", "", row[1]] for row in rows)
-    return [head, ["Points Possible", "", "", "", "", f"{total:g}"], *students]
-
-
-def _for_moodle(rows):
-    """What a Moodle assignment takes as its grading worksheet: a student is known by the number of their folder."""
-    numbered = ((_name_and_number(row[0])[1], row[1]) for row in rows)
-    students = ([f"Participant {number}", points, ""] for number, points in numbered if number)
-    return [["Identifier", "Grade", "Last modified (grade)"], *students]
-
-
-def _name_and_number(student):
-    """Of what a file or folder of Canvas or Moodle is called; without a number for any other."""
-    name, _, number = student.rpartition("_")
-    return (name, number) if number.isdigit() else (student, "")
 
 
 def _feedback(assignment, result, row):

@@ -40,7 +40,7 @@ def test_absent_undecided_and_wrong_are_three_things(tmp_path, graded, capsys):
     for line in (
         f"Handed in, and not in {tmp_path / 'roster.csv'}, perhaps under another name: Guest_9.",
         "Students who have no points until then: 1.",
-        "Absent, without points in grades.csv and without a line in canvas.csv and moodle.csv: Zoe Absent.",
+        "Absent, without points in grades.csv and without a line in the files for gradebooks: Zoe Absent.",
     ):
         assert line in told and line in (out / "class.md").read_text()
     assert "4 submissions" in told and "4 submissions" in (out / "class.md").read_text()
