@@ -1,11 +1,18 @@
-"""The instructors' pages that are made from the lessons: their first pictures, and what builds on what."""
+"""Pages for instructors that are made from the lessons: first pictures, what builds on what, who made which mistake."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
 from course_site.objectives import direct_needs, lanes_of, read_lesson
 from small_book import read_page
-from visits import HEIGHTS, WIDTHS, run_axe
+from test_files import anchors
+from visits import HEIGHTS, ROOT, SITE, WIDTHS, run_axe
+
+from attention_classroom.assignment import Assignment, Task
+from attention_classroom.mistakes import write_mistakes
+from attention_course.course.environment import PLACEHOLDER
+from attention_course.exercises import CHAPTERS, chapter_exercises
 
 PICTURES = {"multi_head": "A large box", "second": "Two & more", "last": "Three"}
 LESSONS = {"multi_head": "Heads & more", "second": "About <second>", "plain": "Plain", "last": "The last"}
@@ -79,3 +86,15 @@ def test_arrows_that_would_meet_have_lanes_of_their_own_and_others_share_one(nee
 def test_a_lesson_that_does_not_say_is_named(sample):
     with pytest.raises(ValueError, match="turning must say"):
         read_lesson(SimpleNamespace(srcdir=sample.parents[1]), "turning")
+
+
+def test_the_page_of_mistakes_leads_to_the_heading_of_every_exercise(site, tmp_path):
+    for path in (ROOT / "chapters").glob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        (tmp_path / path.name).write_text(text.replace(PLACEHOLDER, "a"), encoding="utf-8")
+    tasks = tuple(Task(exercise, 1, None) for lesson in CHAPTERS for exercise in chapter_exercises(lesson))
+    assignment, page = Assignment(tuple(CHAPTERS), tasks, "0", "", "00", None, 0.0), tmp_path / "mistakes.html"
+    write_mistakes(assignment, [], tmp_path, page)
+    links = re.findall(r'<a href="https://[^"]*/(chapters/[^"#]+)#([^"]+)">', page.read_text(encoding="utf-8"))
+    assert len(links) == len(tasks)
+    assert [(name, place) for name, place in links if place not in anchors(SITE / name)] == []
