@@ -185,7 +185,8 @@ def _promises(lacks):
     broken = [promise for name, promise in PROMISES.items() if name in lacks]
     lines = ["In this run:", "", *(f"- {promise}" for promise in kept)] if kept else []
     if broken:
-        lines += ["", "**Not in this run**, since this system does not allow it (take another, or a container):", ""]
+        systems = "most machines with Linux do, and few containers"
+        lines += ["", f"**Not in this run**, since this system does not allow it ({systems}):", ""]
         lines += [f"- {promise}" for promise in broken]
     return lines
 

@@ -1,8 +1,8 @@
 """What Linux keeps from an answer, without the rights of an administrator: files, processes, and what all share.
 
 `close_in` is for the process that forks for each answer: it sees the folders of Python and of the package, read-only,
-and nothing else of the machine. `part` and `settle` are for each answer: no process but its own, and a small empty
-folder. For whoever is root it is the same, and each answer then runs as a user who owns nothing.
+and nothing else of the machine. `part`, `settle` and `give_up_rights` are for each answer: no process but its own, and
+a small empty folder. For whoever is root it is the same, and each answer then runs as a user who owns nothing.
 """
 
 import contextlib
@@ -106,7 +106,7 @@ def part() -> bool:
 
 
 def settle(number: int) -> None:
-    """Make the answer's folder, and give up all rights; root becomes one of some users that own nothing."""
+    """Make the answer's folder; root becomes one of some users that own nothing."""
     _mount("none", FOLDER, "tmpfs", NO_SUID | NO_DEVICES, ROOM)
     os.chdir(FOLDER)
     if os.geteuid() == 0:
@@ -115,6 +115,10 @@ def settle(number: int) -> None:
             os.setgroups([])
             os.setresgid(*[somebody] * 3)
             os.setresuid(*[somebody] * 3)
+
+
+def give_up_rights() -> None:
+    """Those of an administrator, one of which is to raise limits."""
     _call(_libc().capset(struct.pack("Ii", CAPABILITIES_3, 0), bytes(24)))
 
 

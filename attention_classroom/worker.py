@@ -96,6 +96,7 @@ def _confine(folder, seconds, memory, number, apart):
     tempfile.tempdir = os.getcwd()
     limits = {"CPU": math.ceil(seconds), "FSIZE": FILE, "CORE": 0, "NOFILE": 256, "NPROC": 64}
     if sys.platform == "linux":
+        sandbox.give_up_rights()
         limits["AS"] = memory
     else:
         lacks.add("memory")
@@ -105,7 +106,7 @@ def _confine(folder, seconds, memory, number, apart):
     if not apart:
         lacks.add("processes")
     if not refuse_calls():
-        lacks.add("sockets")
+        lacks |= {"processes", "sockets"}  # a key of the kernel's stays for the next
     return sorted(lacks)
 
 

@@ -19,7 +19,7 @@ import torch
 from choosing import every_third, weekly
 from here import Here
 
-from attention_classroom import grading, installed, judging
+from attention_classroom import client, grading, installed, judging
 from attention_classroom.assign import assign
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.client import Asker, Stopped
@@ -28,6 +28,7 @@ from attention_classroom.handed_in import submissions
 from attention_classroom.lent import NUMBERS, Lent
 from attention_classroom.protocol import encode, send
 from attention_classroom.reports import write_reports
+from attention_classroom.sandbox import PROMISES
 from attention_classroom.submission import read
 from attention_classroom.words import LONGEST, cut, fit_to_show
 from attention_course.exercises import CHAPTERS
@@ -276,6 +277,47 @@ def test_an_answer_computes_to_the_last_digit_as_the_grader_does(asker):
     x = torch.linspace(-3, 3, 1000).view(50, 20)
     reply = asker.ask(["import torch"], "lambda x: torch.nn.functional.layer_norm(x, (20,))", [(x,)], False, ())
     assert torch.equal(reply["outcomes"][0], torch.nn.functional.layer_norm(x, (20,)))
+
+
+OF_ANOTHER_SYSTEM = "os.uname = lambda: os.uname_result(['Darwin', *'    '])"
+LACKING = {
+    "all": (f"sys.platform = 'darwin'\n{OF_ANOTHER_SYSTEM}", set(PROMISES)),
+    "to part processes": ("sandbox.part = lambda: False", {"processes"}),
+    "to refuse calls": ("worker.refuse_calls = lambda: False", {"processes", "sockets"}),
+}
+
+
+@pytest.fixture
+def on_a_system(tmp_path, monkeypatch):
+    """Whom answers are asked of on a system that lacks something."""
+    askers = []
+
+    def on_a_system(change):
+        begin = "import os, socket, sys\nfrom attention_classroom import sandbox, worker\n"
+        end = "\nworker.main(socket.socket(fileno=int(sys.argv[1])), float(sys.argv[2]))\n"
+        (tmp_path / "lacking.py").write_text(f"{begin}{change}{end}")
+        monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+        monkeypatch.setattr(client, "WORKER", "lacking")
+        askers.append(Asker())
+        return askers[0]
+
+    yield on_a_system
+    askers[0].close()
+
+
+@pytest.mark.parametrize(("change", "lacks"), LACKING.values(), ids=LACKING.keys())
+def test_what_a_system_cannot_do_is_not_promised_and_an_answer_is_run_all_the_same(on_a_system, change, lacks):
+    asker = on_a_system(change)
+    assert asker.ask([], "len", [(torch.ones(3),)], False, ())["outcomes"] == [3]
+    assert lacks <= set(asker.lacks)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing else limits its memory")
+def test_an_answer_of_root_has_no_rights_where_it_sees_files(on_a_system):
+    """One of them is to raise the limit of memory."""
+    rights = "lambda x: float(int(open('/proc/self/status').read().partition('CapEff:')[2].split()[0], 16))"
+    asker = on_a_system("sandbox.close_in = lambda *_: False")
+    assert asker.ask([], rights, [(torch.ones(3),)], False, ())["outcomes"] == [0]
 
 
 def test_what_is_empty_may_not_have_millions_of_rows(asker):
