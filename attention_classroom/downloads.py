@@ -13,14 +13,15 @@ from attention_classroom.tables import lines
 
 MOODLE, CANVAS = ("Identifier", "Full name"), ("ID", "Student")  # where the number and the name stand
 TIME = "Last modified (submission)"
-MORE = "extension"  # a column that an instructor adds
+MORE, GROUP = "extension", "group"  # columns that an instructor adds
+TEAM = "Group"  # Moodle's own, where groups hand in
 WRITTEN = "%A, %d %B %Y, %I:%M %p"
 NOTHING = ("", "-")  # in the place of a time
 NOBODY = "Student, Test"  # whom Canvas adds to a class
 
 
-def read_download(path: Path, students: Collection[str]) -> list[tuple[str, str, str, str]] | None:
-    """Of each student, where the line stands, the name, the time in ISO 8601 without a zone, and the extension.
+def read_download(path: Path, students: Collection[str]) -> list[tuple[str, str, str, str, str]] | None:
+    """Of each student, where the line stands, the name, the time in ISO 8601 without a zone, extension and group.
 
     Args:
         path: A table; where it is neither download, nothing is returned.
@@ -47,7 +48,8 @@ def _of_line(where, row, columns, students):
         raise ValueError(f"{where}: expected a participant such as 'Participant 1007', got {row[columns[0]]!r}")
     own = f"{row.get(columns[1]) or 'Participant'}_{number[0]}"
     student = next((one for one in students if one.rpartition("_")[2] == number[0]), own)
-    return where, student, _time(row.get(TIME, ""), where), row.get(MORE, "")
+    group = row.get(GROUP) or row.get(TEAM, "")
+    return where, student, _time(row.get(TIME, ""), where), row.get(MORE, "").strip(), group.strip()
 
 
 def _time(text, where):

@@ -39,9 +39,9 @@ def main(arguments: list[str]) -> int:
         remarks += _of_the_grader(results)
         results += [absent_result(assignment, student) for student in roster.absent]
         remarks = write_reports(
-            assignment, results, given.out, times, remarks, given.assignment.parent, roster.due, handed_in
+            assignment, results, given.out, times, remarks, given.assignment.parent, roster, handed_in
         )
-        remarks += pack_feedback(handed_in, given.out)
+        remarks += pack_feedback(handed_in, roster, given.out)
         remarks += write_marking(assignment, results, given.assignment.parent, given.out / "decided.csv")
     except (ValueError, OSError) as error:
         print(f"grade: {error}", file=sys.stderr)

@@ -45,7 +45,7 @@ def write_gradebooks(
 
 def _title(path):
     """What stands over the points, since an instructor may have put it there."""
-    _, head = next(lines(path, ["student"]), ("", [])) if path.exists() else ("", [])
+    _, head = next(lines(path, []), ("", [])) if path.exists() else ("", [])
     return as_typed(head[-1]) if head[:-1] == CANVAS else ""
 
 

@@ -116,7 +116,7 @@ def write_decided(assignment: Assignment, results: list[dict], decided: Decided,
     remarks, undecided = [], [row[0] for row in rows if not row[2] and row[4].startswith(UNJUDGED)]
     if undecided:
         told = f"Answers without a verdict: {len(undecided)}. Fill in their points in {path}, and run this again."
-        remarks.append(f"{told} Students who have no points until then: {len(set(undecided))}.")
+        remarks.append(f"{told} Hand-ins that have no points until then: {len(set(undecided))}.")
     if decided.others:
         told = ", ".join(" ".join(row[:2]) for row in decided.others)
         remarks.append(f"In {path} these are of nobody who handed in, or of no exercise that counts: {told}.")

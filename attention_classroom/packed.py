@@ -13,24 +13,26 @@ from pathlib import Path
 
 from attention_classroom.grading import safe_name
 from attention_classroom.handed_in import CANVAS, platforms
+from attention_classroom.roster import Roster
 from attention_classroom.tables import NUMBER
 
 
-def pack_feedback(handed_in: Mapping[str, list[Path]], out: Path) -> list[str]:
+def pack_feedback(handed_in: Mapping[str, list[Path]], roster: Roster, out: Path) -> list[str]:
     """Write `feedback_moodle.zip` or `feedback_canvas.zip` where notebooks came from there; returns what to say.
 
     Args:
         handed_in: Notebooks by student.
+        roster: Says which are those of a group.
         out: The folder with `feedback/`.
     """
-    pages = {student: out / "feedback" / f"{safe_name(student)}.md" for student in handed_in}
-    moodle, canvas = {}, {}
-    if "moodle" in platforms(handed_in):
-        for student in filter(NUMBER.search, handed_in):
-            moodle[f"{student}_assignsubmission_file_/feedback.md"] = pages[student].read_text(encoding="utf-8")
-    for student, paths in handed_in.items():
+    moodle, canvas, is_moodle = {}, {}, "moodle" in platforms(handed_in)
+    for handed, paths in handed_in.items():
+        pages = {one: out / "feedback" / f"{safe_name(one)}.md" for one in roster.of(handed)}
+        texts = {student: page.read_text(encoding="utf-8") for student, page in pages.items()}
+        for student in filter(NUMBER.search, texts if is_moodle else ()):
+            moodle[f"{student}_assignsubmission_file_/feedback.md"] = texts[student]
         if name := next((path.name for path in paths if CANVAS.fullmatch(path.name)), None):
-            canvas[name] = _as_notebook(pages[student].read_text(encoding="utf-8"))
+            canvas[name] = _as_notebook(next(iter(texts.values())))
     told = [_zip(moodle, out / "feedback_moodle.zip"), _zip(canvas, out / "feedback_canvas.zip")]
     return list(filter(None, told))
 

@@ -13,6 +13,7 @@ from attention_classroom.handed_in import is_in_time
 from attention_classroom.judging import ABSENT, UNJUDGED
 from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
+from attention_classroom.roster import Roster
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.tables import FOR_EXCEL, harmless, table
 from attention_classroom.times import days_late, share_left
@@ -27,7 +28,7 @@ def write_reports(
     times: dict[str, str],
     remarks: Sequence[str] = (),
     lessons: Path | None = None,
-    extended: Mapping[str, str] | None = None,
+    roster: Roster | None = None,
     handed_in: Mapping[str, list[Path]] | None = None,
 ) -> list[str]:
     """Write the tables `grades` and `decided`, those for gradebooks, and the pages of each student and of the class.
@@ -41,7 +42,7 @@ def write_reports(
         times: When each student handed in, in ISO 8601; who is not there was in time.
         remarks: For the page of the class.
         lessons: The folder of the instructor's notebooks, for `mistakes.html`.
-        extended: Until when those had time who were given more, in ISO 8601.
+        roster: Who has more time, and whose notebooks are those of a group.
         handed_in: Notebooks by student, whose names say which gradebook the class has.
 
     Returns:
@@ -54,17 +55,19 @@ def write_reports(
     results = decide(results, decided)
     remarks = [*remarks, *write_decided(assignment, results, decided, out / "decided.csv")]
     remarks += _of_the_absent(results)
-    own = [replace(assignment, due=(extended or {}).get(one["student"], assignment.due)) for one in results]
-    rows = [_row(one, result, times.get(result["student"])) for one, result in zip(own, results, strict=True)]
+    roster = roster or Roster()
+    of_each = [(one["student"], one | {"student": name}) for one in results for name in roster.of(one["student"])]
+    own = [replace(assignment, due=roster.due.get(one["student"], assignment.due)) for _, one in of_each]
+    rows = [_row(one, result, times.get(by)) for one, (by, result) in zip(own, of_each, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]
-    here = [one for one in zip(results, rows, own, strict=True) if not _is_absent(one[0])]
+    here = [(one, *others) for (_, one), *others in zip(of_each, rows, own, strict=True) if not _is_absent(one)]
     remarks += write_gradebooks(assignment, [(row[0], row[1]) for _, row, _ in here], handed_in or {}, out)
     write_whole(out / "grades.csv", FOR_EXCEL + table([head, *rows]))
     for result, row, one in here:
         path = out / "feedback" / f"{safe_name(result['student'])}.md"
         write_whole(path, _feedback(one, result, row))
-    write_mistakes(assignment, [result for result, *_ in here], lessons, out / "mistakes.html")
+    write_mistakes(assignment, [one for one in results if not _is_absent(one)], lessons, out / "mistakes.html")
     write_whole(out / "class.md", _of_the_class(assignment, results, remarks))
     write_whole(out / "identical.md", _identical(results))
     return remarks

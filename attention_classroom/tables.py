@@ -35,7 +35,7 @@ def lines(path: Path, head: list[str]) -> Iterator[tuple[str, list[str]]]:
 
     Args:
         path: The table, with commas or, as spreadsheets write in countries with decimal commas, semicolons.
-        head: How its first line may begin.
+        head: How its first line may begin; where nothing is said of it, it is given too.
 
     Raises:
         ValueError: If it is no CSV in UTF-8.
@@ -45,7 +45,7 @@ def lines(path: Path, head: list[str]) -> Iterator[tuple[str, list[str]]]:
         semicolons = ";" in text.partition("\n")[0]
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=";" if semicolons else ",")
         for row in rows:
-            if any(row) and row[: len(head)] != head:
+            if any(row) and not (head and row[: len(head)] == head):
                 yield f"{path}, line {rows.line_num}", row
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} must be CSV in UTF-8 (in Excel: save as 'CSV UTF-8'): {error}") from None

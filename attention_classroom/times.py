@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attention_classroom.assignment import Assignment
 from attention_classroom.downloads import read_download
-from attention_classroom.tables import harmless, lines, student_of
+from attention_classroom.tables import harmless, lines, named, student_of
 
 DAY = 24 * 60 * 60  # seconds
 FORM = "2027-03-01T18:05+01:00"
@@ -41,8 +41,12 @@ def read_times(path: Path, due: str, students: Collection[str]) -> tuple[dict[st
     times, without_zone = {}, 0
     sheet = read_download(path, students)
     rows = lines(path, ["student", "time"])
-    if sheet is not None:  # it lists who handed in nothing, too
-        rows = ((where, [student, time]) for where, student, time, _ in sheet if student in students)
+    if sheet is not None:  # it lists who handed in nothing, too, and each member of a group
+        rows = (
+            (where, [found, time])
+            for where, student, time, _, group in sheet
+            for found in ([student] if student in students else named(group, students))
+        )
     for where, row in rows:
         if len(row) != 2:
             raise ValueError(f"{where}: expected a student and a time such as Ada,{FORM}, got {','.join(row)!r}")

@@ -1,6 +1,7 @@
-"""Absent, undecided and wrong are three things in all tables, and a line of the class that cannot be read is named."""
+"""Absent, undecided and wrong are three things in all tables; a group has one hand-in; what cannot be read is named."""
 
 import re
+import zipfile
 
 import pytest
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, marks, notebook
@@ -39,7 +40,7 @@ def test_absent_undecided_and_wrong_are_three_things(tmp_path, graded, capsys):
     assert "Eve,2,,,,\n" in (out / "canvas.csv").read_text() and "Zoe" not in (out / "canvas.csv").read_text()
     for line in (
         f"Handed in, and not in {tmp_path / 'roster.csv'}, perhaps under another name: Guest_9.",
-        "Students who have no points until then: 1.",
+        "Hand-ins that have no points until then: 1.",
         "Absent, without points in grades.csv and without a line in the files for gradebooks: Zoe Absent.",
     ):
         assert line in told and line in (out / "class.md").read_text()
@@ -81,6 +82,51 @@ def test_who_has_more_time_is_late_from_then_on_only(tmp_path, graded):
     }  # fmt: skip
     (page,) = (tmp_path / "out" / "feedback").glob("Guest_9-*.md")
     assert "1 day late: 50% less for each. You had until 2027-03-03 18:00+01:00." in page.read_text()
+
+
+def test_what_a_group_handed_in_once_counts_for_each_of_it_and_is_decided_once(tmp_path):
+    """As in a newer Moodle, whose folder has the name and the number of the group, and its worksheet a column."""
+    made(*ONE.tasks, due=DUE, late_per_day=0.5).save(tmp_path / "assignment.json")
+    for name, answer in {"Red_12": UNDEFINED, "Cy_9": f"{RIGHT}\n{CHECK}"}.items():
+        notebook(tmp_path / "class" / f"{name}_assignsubmission_file_" / "scale.ipynb", START, answer)
+    late, never = '"Tuesday, 2 March 2027, 5:00 PM"', "-"
+    of_each = {"Ada,1007": f"{late},Red,", "Ben,8": f"{late},Red,2", "Cy,9": f"{never},,", "Zoe,10": f"{never},Blue,"}
+    rows = [f"Participant {one.split(',')[1]},{one.split(',')[0]},{more}" for one, more in of_each.items()]
+    head = "Identifier,Full name,Last modified (submission),Group,extension"
+    (tmp_path / "sheet.csv").write_text("\n".join([head, *rows, ""]))
+    call = ["assignment.json", "class", "--out", "out", "--roster", "sheet.csv", "--times", "sheet.csv"]
+    call = [one if one.startswith("--") else str(tmp_path / one) for one in call]
+    out = tmp_path / "out"
+    assert main(call) == 0
+    table = out / "decided.csv"
+    assert list(marks(out, "decided.csv")) == ["Red_12"]
+    table.write_text(table.read_text().replace(f"{JACOBIAN},,", f"{JACOBIAN},2,"))
+    assert main(call) == 0
+    points = {"Ada_1007": "1", "Ben_8": "2", "Cy_9": "2", "Zoe_10": ""}
+    assert {name: row["points"] for name, row in marks(out).items()} == points
+    sheet = (out / "moodle.csv").read_text().splitlines()
+    assert {*sheet[1:]} == {"Participant 1007,1,", "Participant 8,2,", "Participant 9,2,"}
+    with zipfile.ZipFile(out / "feedback_moodle.zip") as zipped:
+        assert {name.split("_")[1] for name in zipped.namelist()} == {"1007", "8", "9"}
+        assert "1 day late" in zipped.read("Ada_1007_assignsubmission_file_/feedback.md").decode()
+    of_the_class = (out / "class.md").read_text()
+    assert "2 submissions" in of_the_class and "perhaps under another name" not in of_the_class
+
+
+@pytest.mark.parametrize(
+    ("text", "shared", "absent"),
+    [
+        ("student,extension,group\nAda_1,,x\nZoe,,x\nYan,,y\n", {"Ada_1": ["Ada_1", "Zoe"]}, ["Yan"]),
+        ("student,group\nZoe,x\nBen Oh,x\n", {"Ben Oh_3": ["Zoe", "Ben Oh_3"]}, []),
+        ("student,group\nAda_1,x\nAda_2,x\nZoe,x\n", {}, ["Zoe"]),
+        ("student,extension,section\nAda_1,,x\nZoe,,x\n", {}, ["Zoe"]),
+        ("Student,ID,group\nOne,1,x\nTwo,7,x\n", {"Ada_1": ["Ada_1", "Two_7"]}, []),
+    ],
+)
+def test_who_is_in_a_group_has_what_its_only_one_handed_in(tmp_path, text, shared, absent):
+    (tmp_path / "roster.csv").write_text(text)
+    roster = read_roster(tmp_path / "roster.csv", DUE, CLASS)
+    assert (roster.shared, roster.absent) == (shared, absent)
 
 
 @pytest.mark.parametrize(
