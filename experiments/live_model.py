@@ -32,55 +32,48 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "live_model.json"
 CHARACTERS, KEYS = (64, 128), 50
 
-sys.path[:0] = [str(ROOT / "tests" / "site"), str(ROOT / "tools")]
-from explorer_pages import bundle_live, write_pages  # noqa: E402
+sys.path.insert(0, str(ROOT / "tools"))
+from bare_page import bundle_live, write_pages  # noqa: E402
 from serving import serving  # noqa: E402
 
-# Types a character and takes it back, in turn; waits until the view shows the new text, and reads a pixel of each map.
-TIME = """
-async ([place, keys]) => {
+# Makes a change some times, waits until the view shows it, and reads a pixel of each map.
+TIMED = """
   const view = document.querySelector(".course-live");
+  const timed = async (change, count) => {
+    const times = [];
+    for (let turn = -10; turn < count; turn++) { // the first ten are not counted
+      const before = view.explorer;
+      const start = performance.now();
+      change(turn);
+      while (view.explorer === before) await new Promise((done) => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = done;
+        port2.postMessage(null);
+      });
+      view.querySelectorAll("canvas").forEach((map) => map.getContext("2d").getImageData(0, 0, 1, 1));
+      if (turn >= 0) times.push(performance.now() - start);
+    }
+    return times;
+  };"""
+
+# Types a character and takes it back, in turn.
+TIME = f"""
+async ([place, keys]) => {{{TIMED}
   const area = view.querySelector("textarea");
   const text = area.value;
   const longer = place === "front" ? "a" + text.slice(0, -1) : text.slice(0, -1) + "a";
-  const times = [];
-  for (let key = -10; key < keys; key++) { // the first ten are not counted
-    const before = view.explorer;
-    const start = performance.now();
+  return timed((key) => {{
     area.value = key % 2 ? longer : text;
-    area.dispatchEvent(new Event("input", { bubbles: true }));
-    while (view.explorer === before) await new Promise((done) => {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = done;
-      port2.postMessage(null);
-    });
-    view.querySelectorAll("canvas").forEach((map) => map.getContext("2d").getImageData(0, 0, 1, 1));
-    if (key >= 0) times.push(performance.now() - start);
-  }
-  return times;
-}"""
+    area.dispatchEvent(new Event("input", {{ bubbles: true }}));
+  }}, keys);
+}}"""
 
 # Switches a head of the translator's cross-attention off and on, in turn, for a sentence of the longest kind.
-TOGGLE = """
-async (times) => {
-  const view = document.querySelector(".course-live");
-  const box = view.querySelectorAll("[type=checkbox]");
-  const head = box[box.length - 1];
-  const all = [];
-  for (let turn = -10; turn < times; turn++) {
-    const before = view.explorer;
-    const start = performance.now();
-    head.click();
-    while (view.explorer === before) await new Promise((done) => {
-      const { port1, port2 } = new MessageChannel();
-      port1.onmessage = done;
-      port2.postMessage(null);
-    });
-    view.querySelectorAll("canvas").forEach((map) => map.getContext("2d").getImageData(0, 0, 1, 1));
-    if (turn >= 0) all.push(performance.now() - start);
-  }
-  return all;
-}"""
+TOGGLE = f"""
+async (times) => {{{TIMED}
+  const head = [...view.querySelectorAll("[type=checkbox]")].at(-1);
+  return timed(() => head.click(), times);
+}}"""
 
 
 def time_translator(browser, folder: Path) -> dict:
@@ -97,6 +90,7 @@ def time_translator(browser, folder: Path) -> dict:
         for host, address in (("worker", origin), ("page", folder.as_uri())):
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(f"{address}/light.html")
+            page.mouse.move(1, 1)  # the model loads once a reader moves something
             page.locator(".course-live-written button").nth(N_TARGET - 1).wait_for()
             page.evaluate("for (const box of document.querySelectorAll('details')) box.open = true")
             page.get_by_role("radio", name="all blocks").check()
@@ -109,6 +103,7 @@ def time_host(browser, address: str, text: str) -> dict:
     """Milliseconds of a keystroke at both ends of a text: as the page opens, and with every fold open and all maps."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(f"{address}/light.html")
+    page.mouse.move(1, 1)  # the model loads once a reader moves something
     page.locator(".course-live-cost:not(:empty)").wait_for()
     page.get_by_label("Your text").fill(text)
     page.locator(".course-live-tokens button").nth(len(text) - 1).wait_for()

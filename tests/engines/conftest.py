@@ -12,10 +12,11 @@ from selenium.common.exceptions import WebDriverException
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "site"))
 
+from built_site import SITE, page_names  # noqa: E402
 from engines import ENGINES, MissingEngine  # noqa: E402
 from recording import recording  # noqa: E402
 from visit import find_faults, look_at  # noqa: E402
-from visits import SITE, one_of_each_kind, page_names, with_everything  # noqa: E402
+from visits import one_of_each_kind, with_everything  # noqa: E402
 
 
 def engine_pages() -> list[str]:

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from explorer_pages import write_pages
+from bare_page import write_pages
 from recording import recording
 from selenium.common.exceptions import WebDriverException
 

@@ -5,6 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from built_site import HEIGHTS, SITE, WIDTHS, page_names
 from choosing import weekly
 from explorer_pages import show  # noqa: F401
 from live_models import one_model, open_model, trained, two_models  # noqa: F401
@@ -13,20 +14,16 @@ from sample_book import alone, open_sample, sample, sample_host  # noqa: F401
 from serving import BOOK, serving
 from visits import (
     AS_OPENED,
-    HEIGHTS,
     LESSONS,
     MEASURE,
     OFF_SCREEN,
     SCHEMES,
-    SITE,
     TWO_MODES,
-    WIDTHS,
     WRAPPED,
     find_diagram_faults,
     find_violations,
     is_one_of_many,
     modes_of,
-    page_names,
 )
 
 UNCOVER = "for (const button of document.querySelectorAll('.course-check-anyway')) button.click()"

@@ -1,48 +1,13 @@
-"""Pages that hold nothing but explorers."""
+"""Explorers on pages of their own, as a reader moves them."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from bare_page import bare_page
+from bare_page import write_pages
+from built_site import WIDTHS
 from PIL import Image
 from serving import STRICT, serving
-from visits import ROOT, WIDTHS
-
-from attention_course.explore.explorer import VIEWS
-
-sys.path.insert(0, str(ROOT / "_ext"))
-from course_site.explorers import (  # noqa: E402
-    LIVE,
-    bundle,
-    bundle_live,
-    extract_frames,
-    extract_weights,
-    find_live,
-)
-
-
-def write_pages(folder: Path, explorers: list) -> None:
-    """Write `light.html` and `dark.html` with what the extension gives a page of the book."""
-    (folder / "explorers.js").write_text(bundle())
-    for view in LIVE:
-        (folder / f"{view}.js").write_text(bundle_live(view))
-    for style in VIEWS.glob("*.css"):
-        (folder / style.name).write_text(style.read_text())
-    for name in ("course.css", "favicon.svg"):
-        (folder / name).write_text((ROOT / "_static" / name).read_text())
-    outputs = (f'<div class="cell_output">{explorer._repr_html_()}</div>' for explorer in explorers)
-    html = extract_frames("\n".join(outputs), folder / "frames", "frames")
-    html, names = extract_weights(html, folder / "models", "models")
-    head = [f'<script src="models/{name}" defer></script>' for name in names]
-    scripts, styles = find_live(html)
-    head += [f'<link rel="stylesheet" href="{style}">' for style in styles]
-    head += [f'<script src="{script}" defer></script>' for script in scripts]
-    for theme in ("light", "dark"):
-        page = bare_page("Explorers", "explorers", f"<h1>Explorers</h1>\n{html}", theme)
-        # Before the script that mounts: it looks for what these have left.
-        (folder / f"{theme}.html").write_text(page.replace("<script", "\n".join([*head, "<script"]), 1))
 
 
 def pass_frames(page, count: int = 3) -> None:

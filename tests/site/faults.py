@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from built_site import HEIGHTS, SITE
 from lessons import FURTHER, LESSON_NAMES
-from visits import HEIGHTS, SITE
 
 MAX_DARK, MIN_LIGHT = 0.05, 0.8  # how light the ground of a page is
 MOST_BYTES = 500_000  # before anything is pressed: on a slow network they take two and a half seconds

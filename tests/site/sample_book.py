@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from bare_page import bare_page
+from built_site import HEIGHTS, ROOT, WIDTHS
 from filelock import FileLock
 from PIL import Image
 from published import published
 from serving import BOOK, PagesHandler, serving
 from small_book import build, make_book, read_page
-from visits import HEIGHTS, ROOT, WIDTHS
 
 sys.path.insert(0, str(ROOT / "_ext"))  # for the tests of its parts
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import nbformat
 from bs4 import BeautifulSoup
+from built_site import ROOT
 from myst_nb.core.read import read_myst_markdown_notebook
-from visits import ROOT
 
 KERNEL = nbformat.from_dict({"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 

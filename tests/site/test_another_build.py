@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
+from built_site import ROOT
 from small_book import build, make_book, read_page, write_file
-from visits import ROOT
 
 # The first two run, and the others have what they gave from the cache, as in `make site`: they are not read again.
 NAMES = ("a_claim", "a_text", "chapters/lesson", "claimed", "other", "still", "claims", "glossary")

@@ -4,10 +4,11 @@ The site is served under the strictest content security policy that its theme al
 """
 
 import pytest
+from built_site import ROOT, SITE, page_names
 from choosing import weekly
 from faults import find_faults
 from playwright.sync_api import expect
-from visits import IN_ALL_MODES, OF_THE_REFERENCE, ROOT, SITE, VIEW, one_of_each_kind, page_names, visits
+from visits import IN_ALL_MODES, OF_THE_REFERENCE, VIEW, one_of_each_kind, visits
 
 IN_A_FOLDER = ["chapters/scaled_dot_product.html"]  # with an explorer, formulas, checks and code
 

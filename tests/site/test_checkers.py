@@ -1,7 +1,8 @@
 """What looks at pages sees what is wrong with them: on pages that are made up, with a fault and without."""
 
 import pytest
-from visits import DIAGRAM_FAULTS, HEIGHTS, OFF_SCREEN, WIDTHS, find_violations
+from built_site import HEIGHTS, WIDTHS
+from visits import DIAGRAM_FAULTS, OFF_SCREEN, find_violations
 
 from attention_course.diagrams import Diagram
 

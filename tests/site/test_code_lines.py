@@ -4,9 +4,9 @@ import sys
 
 import pytest
 from bs4 import BeautifulSoup
+from built_site import ROOT
 from pygments import highlight
 from pygments.lexers import PythonLexer
-from visits import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.finishing.code_lines import LinesFormatter  # noqa: E402

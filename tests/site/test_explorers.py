@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from explorer_pages import Mounted, bundle, bundle_live
+from bare_page import bundle, bundle_live
+from built_site import WIDTHS
+from explorer_pages import Mounted
 from explorer_samples import every_explorer, pytorch_weights
-from visits import WIDTHS, run_axe
+from visits import run_axe
 
 from attention_course.explore import explore_attention
 from attention_course.explore.explorer import VIEWS

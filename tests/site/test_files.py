@@ -8,7 +8,7 @@ from os.path import normpath
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from visits import SITE
+from built_site import SITE
 
 LINKS = {"a": "href", "link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src"}
 LOADED = {"script", "img", "iframe", "source"}

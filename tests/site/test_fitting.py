@@ -1,7 +1,7 @@
 """What is too wide for a phone is fitted, and only what still scrolls sideways is a stop of the keyboard."""
 
 import pytest
-from visits import ROOT
+from built_site import ROOT
 
 STATIC = ROOT / "_static"
 TABLE = "<div class='pst-scrollable-table-container'><table><tr>" + f"<td>{'x' * 30}</td>" * 4 + "</tr></table></div>"

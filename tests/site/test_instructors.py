@@ -4,10 +4,11 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from built_site import HEIGHTS, ROOT, SITE, WIDTHS
 from course_site.objectives import direct_needs, lanes_of, read_lesson
 from small_book import read_page
 from test_files import anchors
-from visits import HEIGHTS, ROOT, SITE, WIDTHS, run_axe
+from visits import run_axe
 
 from attention_classroom.assignment import Assignment, Task
 from attention_classroom.mistakes import write_mistakes

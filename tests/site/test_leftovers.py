@@ -4,8 +4,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from built_site import ROOT
 from PIL import Image
-from visits import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.leftovers import tidy  # noqa: E402

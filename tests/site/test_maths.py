@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from built_site import ROOT
 from course_site.maths import report_bad_maths, start_renderer
 from sphinxcontrib.katex import KaTeXError, KaTeXServer
-from visits import ROOT
 
 SLOW_TO_LISTEN = """
 import socket, sys, time

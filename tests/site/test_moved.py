@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
+from built_site import MOVED, ROOT
 from course_site.moved import validate
 from docutils import nodes
-from visits import MOVED, ROOT
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from visits import ROOT, SITE, page_names
+from built_site import ROOT, SITE, page_names
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.finishing.one_sheet import RELATIVE, SHARED, SHEET, link  # noqa: E402

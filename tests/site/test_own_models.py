@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from built_site import WIDTHS
 from explorer_pages import Mounted, pass_frames
 from own_models import WORDS
-from visits import WIDTHS, run_axe
+from visits import run_axe
 
 from attention_course.explore import explore_attention
 

@@ -4,8 +4,8 @@ import re
 
 import nbformat
 import pytest
+from built_site import HEIGHTS, ROOT, WIDTHS
 from lessons import IN_ORDER, LOOK_UP
-from visits import HEIGHTS, ROOT, WIDTHS
 
 PHONE = {"width": WIDTHS["phone"], "height": HEIGHTS["phone"]}
 

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from visits import WIDTHS, run_axe
+from built_site import WIDTHS
+from visits import run_axe
 
 LESSON = "chapters/masking"
 NAMES = "all => all.map((question) => question.dataset.question)"

@@ -8,10 +8,11 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
+from built_site import HEIGHTS, ROOT, WIDTHS
 from PIL import Image
 from sample_book import ADDRESS
 from small_book import read_page
-from visits import HEIGHTS, ROOT, WIDTHS, run_axe
+from visits import run_axe
 
 # Nothing that is found: what leads on, and what a host or the site's own search shows.
 NO_PAGES = {"index", "404", "search", "chapters/before", "chapters/gone", "a_folder/that/is_gone"}

@@ -1,9 +1,10 @@
 """Quick checks: made of Markdown by the extension, asked by the script, in a real browser."""
 
 import pytest
+from built_site import ROOT, WIDTHS
 from course_site.quick_checks import malformed_checks
 from sample_book import PAGES
-from visits import ROOT, WIDTHS, run_axe
+from visits import run_axe
 
 TEXT = (PAGES / "checks.md").read_text(encoding="utf-8")
 SCRIPT = (ROOT / "_ext" / "course_site" / "quick_checks.js").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from os.path import normpath
 
 import pytest
 from bs4 import BeautifulSoup
-from visits import SITE, page_names
+from built_site import SITE, page_names
 
 PACKAGE = {name for name in page_names() if name.startswith("api")}
 CHAPTERS = {name for name in page_names() if name.startswith("chapters/")}

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from built_site import WIDTHS
 from explorer_pages import Mounted
-from visits import WIDTHS, run_axe
+from visits import run_axe
 
 from attention_course.explore import explore_state
 from attention_course.explore.state import read_state

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from built_site import HEIGHTS, WIDTHS
 from course_site.quick_checks import Parser, publish_doctree
 from course_site.terms import depend_on_exceptions, drop_link, mark_terms
 from docutils import nodes
 from playwright.sync_api import expect
 from small_book import read_page
-from visits import HEIGHTS, WIDTHS, run_axe
+from visits import run_axe
 
 PAGE = "chapters/terms"
 MARKS = ["Queries", "cross-attention", "recurrent networks", "softmax", "gradient"]

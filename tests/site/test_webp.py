@@ -2,8 +2,8 @@
 
 import sys
 
+from built_site import ROOT
 from PIL import Image, ImageChops
-from visits import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 from course_site.webp import with_fewer_colors  # noqa: E402

@@ -1,10 +1,11 @@
 """Code to be mended: a fold that quotes its wrong lines becomes a question, which is answered by tapping lines."""
 
 import pytest
+from built_site import WIDTHS
 from course_site.quick_checks import Parser, publish_doctree
 from course_site.wrong_lines import gather_folds
 from sample_book import PAGES
-from visits import WIDTHS, find_violations
+from visits import find_violations
 
 TEXT = (PAGES / "wrong_lines.md").read_text(encoding="utf-8").replace("{code-cell}", "")
 CODE = TEXT[TEXT.index("def my_step") : TEXT.index("\n```\n\n### 3")]

@@ -7,22 +7,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from zlib import crc32
 
-import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 from axe_playwright_python.sync_playwright import Axe
+from built_site import SITE, WIDTHS, page_names
 from choosing import weekly
 from lessons import IN_ORDER
 from playwright.sync_api import Page
 
-ROOT = Path(__file__).parents[2]
-SITE = ROOT / "_build" / "html"
-
 LESSONS = {f"chapters/{name}.html" for name in IN_ORDER}
-MOVED = yaml.safe_load((ROOT / "_moved.yml").read_text())
-
 SCHEMES = ("light", "dark")
-WIDTHS = {"desktop": 1280, "phone": 390}
-HEIGHTS = {"desktop": 900, "phone": 844}
 
 # Each scheme and each width once: every page of the course is looked at in these two modes.
 ON_A_PHONE = ("dark", "phone")
@@ -62,18 +55,6 @@ WHAT_AXE_LOOKS_AT = """axe.configure({rules: [
   {id: "color-contrast", selector: "[data-kind-of-text]"},
   {id: "target-size", selector: "article *"},
 ]})"""
-
-
-@cache
-def page_names() -> list[str]:
-    """Every page of the built site, relative to its root; `no site` where it is not built.
-
-    The front door, index.html, only leads to the first page, and an old address to the new one. 404.html is for a host:
-    see test_published.py.
-    """
-    no_pages = {"index.html", "404.html", *(f"{old}.html" for old in MOVED)}
-    names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    return [name for name in names if not name.startswith("_") and name not in no_pages] or ["no site"]
 
 
 def modes_of(page_name: str) -> list[tuple[str, str]]:
