@@ -14,8 +14,10 @@ from attention_course.attention import scaled_dot_product_attention
 from attention_course.mechanism import Mechanism
 from attention_course.support.autocast import wide
 
+BASE = 10_000.0  # of sines and cosines in Vaswani et al. 2017, and of the angles of RoPE, which took it over
 
-def sinusoidal_encoding(n_positions: int, d_model: int, *, base: float = 10_000.0, device=None) -> Tensor:
+
+def sinusoidal_encoding(n_positions: int, d_model: int, *, base: float = BASE, device=None) -> Tensor:
     r"""One vector a position: sines and cosines of wavelengths from 2π to about 2π · base.
 
     .. math:: p_{t, 2i} = \sin(t\,\omega_i), \quad p_{t, 2i+1} = \cos(t\,\omega_i),
@@ -46,7 +48,7 @@ class SinusoidalPositions(nn.Module):
         base: Sets the longest wavelength.
     """
 
-    def __init__(self, d_model: int, *, base: float = 10_000.0):
+    def __init__(self, d_model: int, *, base: float = BASE):
         super().__init__()
         self.d_model, self.base = d_model, base
 
@@ -115,7 +117,7 @@ class ShawAttention(Mechanism):
         )
 
 
-def rotate(tokens: Tensor, position: Tensor, *, base: float = 10_000.0) -> Tensor:
+def rotate(tokens: Tensor, position: Tensor, *, base: float = BASE) -> Tensor:
     r"""Turn each pair of neighbouring features by an angle proportional to the token's position.
 
     .. math:: (x_{2i}, x_{2i+1}) \mapsto
@@ -149,7 +151,7 @@ class RotaryAttention(Mechanism):
         base: Sets the slowest turn.
     """
 
-    def __init__(self, *, base: float = 10_000.0):
+    def __init__(self, *, base: float = BASE):
         super().__init__()
         self.base = base
 
