@@ -165,7 +165,7 @@ class Diagram:
         values,
         *,
         name: str,
-        cell: float | tuple[float, float] = 22,
+        cell: float | tuple[float, float],
         tone: str = "plain",
         numbers: bool = False,
         largest: float | None = None,

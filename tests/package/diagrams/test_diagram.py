@@ -16,40 +16,40 @@ def picture():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool])
 def test_a_tensor_is_drawn_as_it_is(picture, dtype):
     values = torch.tensor([[0.5, -1.25, 0.0], [2.0, -0.0625, 1.0]]).to(dtype)
-    picture.tensor(10, 10, values, name="scores")
+    picture.tensor(10, 10, values, name="scores", cell=22)
     assert np.array_equal(drawn(picture)["scores"], values.double().numpy())
 
 
 def test_a_vector_is_one_row(picture):
-    picture.tensor(10, 10, torch.tensor([1.0, 2.0], requires_grad=True), name="query")
+    picture.tensor(10, 10, torch.tensor([1.0, 2.0], requires_grad=True), name="query", cell=22)
     assert drawn(picture)["query"].tolist() == [[1, 2]]
 
 
 def test_the_colour_says_sign_and_size(picture):
-    picture.tensor(0, 0, [1.0, -0.5, 0.0, -2.0], name="scores")
+    picture.tensor(0, 0, [1.0, -0.5, 0.0, -2.0], name="scores", cell=22)
     assert np.allclose(strengths(picture, "scores"), [0.4, -0.2, 0, -0.8])
-    picture.tensor(0, 50, [1.0, -0.5], name="on one scale", largest=4)
+    picture.tensor(0, 50, [1.0, -0.5], name="on one scale", cell=22, largest=4)
     assert np.allclose(strengths(picture, "on one scale"), [0.2, -0.1])
 
 
 def test_the_sign_is_not_said_by_colour_alone(picture):
-    picture.tensor(0, 0, [-1.0, 1.0, -1.0], name="scores")
+    picture.tensor(0, 0, [-1.0, 1.0, -1.0], name="scores", cell=22)
     assert len(list(parse(picture).iter(f"{SVG}path"))) == 2
 
 
 def test_written_numbers_have_two_decimals_and_a_true_minus(picture):
-    picture.tensor(0, 0, [0.256, -0.5, 1.0, -12.0, 10.25, -0.0], name="scores", numbers=True)
+    picture.tensor(0, 0, [0.256, -0.5, 1.0, -12.0, 10.25, -0.0], name="scores", cell=22, numbers=True)
     assert texts(picture) == [".26", "−.50", "1", "−12", "10.25", "0"]
 
 
 def test_a_number_that_is_rounded_to_a_whole_one_keeps_its_decimals(picture):
     """What is left of a softmax is no 0, and the rest no 1, unless 32 bits hardly tell them apart."""
-    picture.tensor(0, 0, [0.9993, 0.0003, -0.001, 1.9999, 1 - 1e-7, 1e-7, -1e-9], name="scores", numbers=True)
+    picture.tensor(0, 0, [0.9993, 0.0003, -0.001, 1.9999, 1 - 1e-7, 1e-7, -1e-9], name="scores", cell=22, numbers=True)
     assert texts(picture) == ["1.00", ".00", ".00", "2.00", "1", "0", "0"]
 
 
 def test_labels_stand_beside_their_rows_and_over_their_columns(picture):
-    picture.tensor(50, 50, torch.eye(2), name="weights", rows=["the", "W_Q"], columns=["a", "b <&>"])
+    picture.tensor(50, 50, torch.eye(2), name="weights", cell=22, rows=["the", "W_Q"], columns=["a", "b <&>"])
     assert texts(picture) == ["the", "WQ", "a", "b <&>"]
 
 
@@ -90,7 +90,7 @@ def test_it_says_what_it_shows(picture):
 def test_the_same_picture_has_the_same_bytes():
     def draw():
         picture = Diagram("A picture.", height=100)
-        picture.tensor(10, 10, torch.linspace(-1, 1, 6).view(2, 3), name="scores", numbers=True)
+        picture.tensor(10, 10, torch.linspace(-1, 1, 6).view(2, 3), name="scores", cell=22, numbers=True)
         picture.arrow((0, 0), (10, 30))
         return picture.svg
 
@@ -105,12 +105,12 @@ def test_what_cannot_be_drawn_is_refused(picture):
     with pytest.raises(ValueError, match="width must be at most 480 units.*got 600"):
         Diagram("A picture.", height=10, width=600)
     with pytest.raises(ValueError, match=r"values must have shape .* got \(1, 2, 3\)"):
-        picture.tensor(0, 0, torch.zeros(1, 2, 3), name="scores")
+        picture.tensor(0, 0, torch.zeros(1, 2, 3), name="scores", cell=22)
     for strange in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="values must be finite, got 2 that are not in 'scores'"):
-            picture.tensor(0, 0, [strange, 1.0, strange], name="scores")
+            picture.tensor(0, 0, [strange, 1.0, strange], name="scores", cell=22)
     with pytest.raises(ValueError, match="rows must have 2 labels or none, got 1"):
-        picture.tensor(0, 0, torch.zeros(2, 3), name="scores", rows=["the"])
-    picture.tensor(0, 0, torch.zeros(2, 3), name="scores")
+        picture.tensor(0, 0, torch.zeros(2, 3), name="scores", cell=22, rows=["the"])
+    picture.tensor(0, 0, torch.zeros(2, 3), name="scores", cell=22)
     with pytest.raises(ValueError, match="name must be new in this diagram, got 'scores' again"):
-        picture.tensor(0, 0, torch.zeros(2, 3), name="scores")
+        picture.tensor(0, 0, torch.zeros(2, 3), name="scores", cell=22)
