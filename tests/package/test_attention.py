@@ -4,6 +4,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_layers import copy_attention
+from refusing import refuses
 from seeding import random
 from torch import nn
 
@@ -128,24 +129,18 @@ Q = torch.randn(2, 3, 4)
 NAN = float("nan")
 
 
-@pytest.mark.parametrize(
-    ("message", "call"),
-    [
-        ("bias must broadcast", lambda: scaled_dot_product_attention(Q, Q, Q, bias=torch.ones(3, 4))),
-        ("temperature must be above 0, got 0", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=0)),
-        ("temperature must be above 0, got nan", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=NAN)),
-        ("dropout", lambda: scaled_dot_product_attention(Q, Q, Q, dropout=1)),
-        ("dropout must lie in .0, 1., got nan", lambda: MultiHeadAttention(4, 2, dropout=NAN)),
-        ("n_heads must divide", lambda: MultiHeadAttention(10, 3)),
-        ("n_kv_heads must divide", lambda: MultiHeadAttention(12, 4, 3)),
-        ("value came without key", lambda: MultiHeadAttention(4, 2)(Q, value=Q)),
-        ("key must have shape", lambda: MultiHeadAttention(4, 2)(Q, Q[..., :2])),
-        ("query must have shape", lambda: MultiHeadAttention(4, 2)(Q[0])),
-    ],
+test_bad_input_is_named = refuses(
+    ("bias must broadcast", lambda: scaled_dot_product_attention(Q, Q, Q, bias=torch.ones(3, 4))),
+    ("temperature must be above 0, got 0", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=0)),
+    ("temperature must be above 0, got nan", lambda: scaled_dot_product_attention(Q, Q, Q, temperature=NAN)),
+    ("dropout", lambda: scaled_dot_product_attention(Q, Q, Q, dropout=1)),
+    ("dropout must lie in .0, 1., got nan", lambda: MultiHeadAttention(4, 2, dropout=NAN)),
+    ("n_heads must divide", lambda: MultiHeadAttention(10, 3)),
+    ("n_kv_heads must divide", lambda: MultiHeadAttention(12, 4, 3)),
+    ("value came without key", lambda: MultiHeadAttention(4, 2)(Q, value=Q)),
+    ("key must have shape", lambda: MultiHeadAttention(4, 2)(Q, Q[..., :2])),
+    ("query must have shape", lambda: MultiHeadAttention(4, 2)(Q[0])),
 )
-def test_bad_input_is_named(message, call):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 4])

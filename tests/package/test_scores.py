@@ -2,6 +2,7 @@ import math
 
 import pytest
 import torch
+from refusing import refuses
 
 from attention_course import AdditiveAttention, LuongAttention
 
@@ -72,21 +73,15 @@ def test_masks_hide_keys(layer):
 T = torch.ones(2, 4)
 
 
-@pytest.mark.parametrize(
-    ("message", "call"),
-    [
-        ("score must be", lambda: LuongAttention(4, 4, "cosine")),
-        ("d_query = d_key", lambda: LuongAttention(4, 5, "dot")),
-        ("query must have shape", lambda: LuongAttention(4, 4, "dot")(T[..., :3], T, T)),
-        ("key must have shape", lambda: AdditiveAttention(4, 4, 8)(T, T[..., :3], T)),
-        ("query must have shape", lambda: AdditiveAttention(4, 4, 8)(T[0], T, T)),
-        ("same n_keys", lambda: AdditiveAttention(4, 4, 8)(T, T, torch.ones(3, 4))),
-        ("leading", lambda: LuongAttention(4, 4)(torch.ones(2, 2, 4), torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
-    ],
+test_bad_input_is_named = refuses(
+    ("score must be", lambda: LuongAttention(4, 4, "cosine")),
+    ("d_query = d_key", lambda: LuongAttention(4, 5, "dot")),
+    ("query must have shape", lambda: LuongAttention(4, 4, "dot")(T[..., :3], T, T)),
+    ("key must have shape", lambda: AdditiveAttention(4, 4, 8)(T, T[..., :3], T)),
+    ("query must have shape", lambda: AdditiveAttention(4, 4, 8)(T[0], T, T)),
+    ("same n_keys", lambda: AdditiveAttention(4, 4, 8)(T, T, torch.ones(3, 4))),
+    ("leading", lambda: LuongAttention(4, 4)(torch.ones(2, 2, 4), torch.ones(1, 2, 4), torch.ones(1, 2, 4))),
 )
-def test_bad_input_is_named(message, call):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_additive_scores_have_no_bias():

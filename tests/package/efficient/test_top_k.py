@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from refusing import refuses
 from seeding import seeded
 
 from attention_course import KVCache, MultiHeadAttention, causal_mask, padding_mask
@@ -317,19 +318,13 @@ def test_a_refused_call_leaves_the_cache_as_it_was():
     assert torch.equal(*outputs)
 
 
-@pytest.mark.parametrize(
-    ("message", "call"),
-    [
-        ("n_heads must divide d_model = 24, got 5", lambda: TopKAttention(24, 5, 8)),
-        ("k must be a whole number, 1 or more, got 0", lambda: TopKAttention(24, 3, 0)),
-        ("n_index_heads must be a whole number", lambda: TopKAttention(24, 3, 4, n_index_heads=0)),
-        ("d_index must be a whole number", lambda: TopKAttention(24, 3, 4, d_index=1.5)),
-        ("value came without key", lambda: top_k_layer()(tokens_of(3), value=tokens_of(3))),
-        ("as many tokens as query, 4, got 3", lambda: top_k_layer()(tokens_of(4), tokens_of(3), causal=True)),
-        ("same for all heads, which share one choice, got .3, 4, 4.",
-         lambda: top_k_layer()(tokens_of(4), mask=torch.ones(3, 4, 4, dtype=torch.bool))),
-    ],
+test_bad_input_is_named = refuses(
+    ("n_heads must divide d_model = 24, got 5", lambda: TopKAttention(24, 5, 8)),
+    ("k must be a whole number, 1 or more, got 0", lambda: TopKAttention(24, 3, 0)),
+    ("n_index_heads must be a whole number", lambda: TopKAttention(24, 3, 4, n_index_heads=0)),
+    ("d_index must be a whole number", lambda: TopKAttention(24, 3, 4, d_index=1.5)),
+    ("value came without key", lambda: top_k_layer()(tokens_of(3), value=tokens_of(3))),
+    ("as many tokens as query, 4, got 3", lambda: top_k_layer()(tokens_of(4), tokens_of(3), causal=True)),
+    ("same for all heads, which share one choice, got .3, 4, 4.",
+     lambda: top_k_layer()(tokens_of(4), mask=torch.ones(3, 4, 4, dtype=torch.bool))),
 )  # fmt: skip
-def test_bad_input_is_named(message, call):
-    with pytest.raises(ValueError, match=message):
-        call()
