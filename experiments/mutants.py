@@ -40,7 +40,7 @@ def contract(*mechanisms: str) -> list[str]:
 # Each file of the package in which mistakes are planted, and the tests that have to notice.
 MODELS = ["efficient/test_exact.py", "efficient/test_plug_in.py"]
 TESTS = {
-    "attention.py": ["test_attention.py", "test_mechanism.py", *contract("exact")],
+    "attention.py": ["test_attention.py", "test_mechanism.py", "test_kv_cache.py", *contract("exact")],
     "support/autocast.py": ["support/test_autocast.py"],
     "kv_cache.py": ["test_kv_cache.py"],
     "interpreting/circuits.py": ["interpreting/test_circuits.py"],
@@ -77,18 +77,22 @@ TESTS = {
     "efficient/gated_linear.py": ["efficient/test_matrix_state.py", *contract("gated")],
     "efficient/indexer.py": ["efficient/test_top_k.py", *contract("top-k")],
     "efficient/inputs.py": ["efficient/test_linear.py", *MODELS, *contract("linear", "window", "LSH")],
-    "efficient/latent.py": ["efficient/test_latent.py", *contract("latent")],
+    "efficient/latent.py": ["efficient/test_latent.py", "test_kv_cache.py", *contract("latent")],
     "efficient/linear.py": ["efficient/test_linear.py", *MODELS, *contract("linear")],
     "efficient/linformer.py": [*MODELS, *contract("Linformer")],
     "efficient/longformer.py": [*MODELS, *contract("window")],
-    "efficient/matrix_state.py": ["efficient/test_matrix_state.py", *contract("retention", "gated", "delta")],
+    "efficient/matrix_state.py": [
+        "efficient/test_matrix_state.py",
+        "test_kv_cache.py",
+        *contract("retention", "gated", "delta"),
+    ],
     "efficient/performer.py": ["efficient/test_performer.py", *MODELS, *contract("Performer")],
     "efficient/reformer.py": ["efficient/test_reformer.py", *MODELS, *contract("LSH")],
     "efficient/retention.py": ["efficient/test_matrix_state.py", *contract("retention")],
     "efficient/running_sums.py": ["efficient/test_linear.py", *contract("linear", "Performer")],
-    "efficient/sinks.py": ["efficient/test_sinks.py", *contract("sinks")],
+    "efficient/sinks.py": ["efficient/test_sinks.py", "test_kv_cache.py", *contract("sinks")],
     "efficient/tiles.py": ["efficient/test_tiles.py", "efficient/test_flash.py", *contract("flash", "ring")],
-    "efficient/top_k.py": ["efficient/test_top_k.py", *contract("top-k")],
+    "efficient/top_k.py": ["efficient/test_top_k.py", "test_kv_cache.py", *contract("top-k")],
     "distributed/ring.py": ["distributed/test_ring.py"],
     "distributed/zigzag.py": ["distributed/test_ring.py"],
 }

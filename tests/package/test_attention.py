@@ -8,7 +8,7 @@ from refusing import refuses
 from seeding import random
 from torch import nn
 
-from attention_course import KVCache, MultiHeadAttention, causal_mask, scaled_dot_product_attention
+from attention_course import MultiHeadAttention, causal_mask, scaled_dot_product_attention
 
 sizes = st.integers(1, 7)
 leading = st.sampled_from([(), (2,), (2, 3)])
@@ -172,20 +172,6 @@ def test_shared_key_value_heads_equal_full_heads_with_copied_weights(n_kv_heads)
     tokens = torch.randn(2, 5, 16)
     for mine, theirs in zip(shared(tokens, need_weights=True), full(tokens, need_weights=True), strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=0)
-
-
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
-@pytest.mark.parametrize("chunk", [1, 3])
-def test_cached_equals_uncached(n_kv_heads, chunk):
-    torch.manual_seed(0)
-    layer, tokens = MultiHeadAttention(16, 4, n_kv_heads), torch.randn(2, 9, 16)
-    expected, _ = layer(tokens, mask=causal_mask(9))
-    cache, outputs = KVCache(), []
-    for part in tokens.split(chunk, dim=1):
-        mask = causal_mask(part.size(1), len(cache) + part.size(1))
-        outputs.append(layer(part, mask=mask, cache=cache)[0])
-    torch.testing.assert_close(torch.cat(outputs, 1), expected, atol=1e-6, rtol=0)
-    assert len(cache) == 9 and cache.key.shape == (2, n_kv_heads, 9, 4)
 
 
 def test_key_and_value_default_to_self_attention():

@@ -126,6 +126,16 @@ def test_it_does_not_matter_how_tokens_lie_in_memory(name):
         torch.testing.assert_close(case.output(attention, given), expected, atol=1e-12, rtol=1e-12)
 
 
+@EVERY
+def test_all_that_can_be_learned_has_a_gradient(name):
+    case, attention = case_of(name, PLAIN)
+    if not isinstance(attention, torch.nn.Module) or not list(attention.parameters()):
+        pytest.skip("nothing to learn")
+    case.output(attention, tokens_of(case, 70, PLAIN)).square().sum().backward()
+    for learned, parameter in attention.named_parameters():
+        assert parameter.grad is not None and parameter.grad.abs().sum() > 0, learned
+
+
 # What was drawn at random is kept, and each layer draws its own -------------------------------------------------------
 
 

@@ -73,6 +73,7 @@ def test_one_query_copies_no_keys(n_kv_heads):
 def test_a_layer_decodes_without_copying_its_cache():
     layer, cache = MultiHeadAttention(64, 8, 2).eval(), KVCache()
     layer(torch.randn(1, 1000, 64), cache=cache)
+    assert cache.key.shape == cache.value.shape == (1, 2, 1000, 8)
     held = cache.key.numel() * cache.key.element_size()
     assert peak_memory(lambda: layer(torch.randn(1, 1, 64), cache=cache)) < held / 2
 

@@ -3,6 +3,7 @@ import torch
 from pytorch_layers import as_pytorchs
 
 from attention_course import causal_mask, padding_mask, sliding_window_mask
+from attention_course.efficient.flash import FlashAttention
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.latent import LatentAttention
 from attention_course.efficient.matrix_state import StateCache
@@ -18,6 +19,7 @@ VARIANTS = {
     "learned, one block": {"positions": LearnedPositions(40, 16), "n_layers": 1},
     "RoPE": {"attention": RotaryAttention()},
     "ALiBi": {"attention": ALiBiAttention()},
+    "flash, grouped": {"attention": FlashAttention(), "n_kv_heads": 2},
     "Shaw, grouped": {"attention": ShawAttention(4, 3), "n_kv_heads": 2},
     "gated delta rule": {"attention": GatedDeltaNet(16, 4)},
     "window with sinks": {"attention": SinkAttention(16, 4, 3, n_sinks=2)},

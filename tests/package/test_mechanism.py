@@ -12,6 +12,7 @@ from attention_course import Mechanism, MultiHeadAttention, causal_mask, padding
 from attention_course.efficient.flash import FlashAttention, flash_attention
 from attention_course.efficient.flex import FlexAttention
 from attention_course.efficient.latent import LatentAttention
+from attention_course.efficient.top_k import TopKAttention
 from attention_course.language_model import CausalLanguageModel
 from attention_course.mechanism import AttentionLayer, FunctionMechanism, as_mechanism
 from attention_course.positions import ShawAttention
@@ -104,6 +105,7 @@ TWO = torch.ones(2, 5, 24)
 LAYERS = {
     "latent": lambda: LatentAttention(24, 3, 12, d_rotary=4),
     "multi-head": lambda: MultiHeadAttention(24, 3, 1, bias=False),
+    "top-k": lambda: TopKAttention(24, 3, 4),
 }
 
 
@@ -171,20 +173,6 @@ def test_a_language_model_compiles_as_one_graph(name):
 
 
 # --- flash as a mechanism ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("attention", [FlashAttention, lambda: FlashAttention(causal=True), lambda: flash_attention])
-@torch.no_grad()
-def test_flash_decodes_with_a_cache(attention):
-    torch.manual_seed(0)
-    model = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=attention()).eval()
-    dense = CausalLanguageModel(11, 16, 4, 2, n_kv_heads=2, attention=scaled_dot_product_attention).eval()
-    dense.load_state_dict(model.state_dict())
-    symbols, caches = torch.randint(11, (2, 9), generator=seeded()), model.new_caches()
-    expected, _ = dense(symbols)
-    parts = [model(part, caches=caches)[0] for part in symbols.split([4, 3, 1, 1], dim=1)]
-    torch.testing.assert_close(torch.cat(parts, 1), expected, atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(model(symbols)[0], expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("of_the_call", [False, True])

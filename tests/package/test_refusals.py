@@ -13,9 +13,6 @@ from contract import (
     tokens_of,
 )
 from mechanisms import BATCH, CASES, D_HEAD, N_HEADS
-from seeding import seeded
-
-from attention_course import KVCache, MultiHeadAttention
 
 
 @EVERY
@@ -78,20 +75,3 @@ def test_a_refused_call_changes_nothing(name):
     for each, copy in zip(tokens, copies, strict=True):
         assert torch.equal(each, copy)
     assert torch.equal(case.output(attention, tokens), before)
-
-
-@pytest.mark.parametrize("name", ["exact", "flash", "chunked", "flex", "RoPE", "ALiBi", "Shaw", "latent"])
-@torch.no_grad()
-def test_a_refused_call_leaves_the_cache_as_it_was(name):
-    attention = CASES[name].make()
-    layer = attention if name == "latent" else MultiHeadAttention(N_HEADS * D_HEAD, N_HEADS, attention=attention)
-    tokens = torch.randn(BATCH, 6, N_HEADS * D_HEAD, generator=seeded())
-    cache, undisturbed = KVCache(), KVCache()
-    layer(tokens[:, :5], cache=cache)
-    layer(tokens[:, :5], cache=undisturbed)
-    for refused in (torch.zeros(1, 6), torch.ones(BATCH, 1, 1, 5, dtype=torch.bool)):
-        with pytest.raises((TypeError, ValueError), match="mask"):
-            layer(tokens[:, 5:], mask=refused, cache=cache)
-        assert len(cache) == 5
-    output, expected = (layer(tokens[:, 5:], cache=each)[0] for each in (cache, undisturbed))
-    assert torch.equal(output, expected)

@@ -6,7 +6,6 @@ from refusing import refuses
 
 from attention_course import KVCache, causal_mask, padding_mask
 from attention_course.efficient.latent import LatentAttention
-from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import rotate
 
 D_MODEL, N_HEADS, D_HEAD, D_LATENT = 24, 3, 8, 12
@@ -133,21 +132,6 @@ def test_the_form_is_the_one_that_multiplies_less(monkeypatch):
 
 
 SHORT_KEYS = tokens_of(3), tokens_of(4)[..., :20]
-
-
-@ROTARY
-def test_a_language_model_writes_the_same_with_its_cache(d_rotary):
-    torch.manual_seed(0)
-    attention = LatentAttention(D_MODEL, N_HEADS, D_LATENT, d_rotary=d_rotary)
-    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2, attention=attention)
-    symbols = torch.randint(11, (2, 7), generator=torch.Generator().manual_seed(0))
-    model(symbols)[0].logsumexp(-1).sum().backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in model.blocks.parameters())
-    cached, uncached = (model.generate(symbols, 30, temperature=0, use_cache=use) for use in (True, False))
-    assert torch.equal(cached, uncached)
-    changed = symbols.clone()
-    changed[:, 4:] = (changed[:, 4:] + 1) % 11
-    torch.testing.assert_close(model(symbols)[0][:, :4], model(changed)[0][:, :4])
 
 
 test_bad_input_is_named = refuses(

@@ -16,7 +16,6 @@ from attention_course.efficient.gated_delta import GatedDeltaNet, gated_delta_ch
 from attention_course.efficient.gated_linear import GatedLinearAttention, gated_linear_attention, gated_linear_chunk
 from attention_course.efficient.matrix_state import StateCache, fading
 from attention_course.efficient.retention import MultiScaleRetention, retention, retention_chunk
-from attention_course.language_model import CausalLanguageModel
 
 D_MODEL, N_HEADS, D_HEAD = 24, 3, 8
 LAYERS = {
@@ -193,21 +192,6 @@ def test_no_chunk_holds_more_tokens_than_it_may(name, monkeypatch):
 
 @EVERY
 @torch.no_grad()
-def test_rows_are_selected_as_for_a_beam(name):
-    layer, tokens, cache, rows = layer_of(name), tokens_of(20), StateCache(), torch.tensor([1, 1, 0])
-    layer(tokens[:, :15], cache=cache)
-    with pytest.raises(IndexError):
-        cache.select(torch.tensor([2]))
-    cache.select(rows)
-    assert len(cache) == 15
-    expected, _ = layer(tokens[rows])
-    torch.testing.assert_close(layer(tokens[rows, 15:], cache=cache)[0], expected[:, 15:])
-    with pytest.raises(ValueError, match="must hold tokens before rows are selected"):
-        StateCache().select(rows)
-
-
-@EVERY
-@torch.no_grad()
 def test_a_head_may_be_shown_other_tokens_than_its_neighbour(name):
     layer, tokens = layer_of(name), tokens_of(30)
     mask = torch.rand(2, N_HEADS, 1, 30, generator=seeded(3)) < 0.6
@@ -253,22 +237,6 @@ def test_long_sequences_in_half_precision_are_summed_in_float32(name, dtype):
     expected, _ = layer.double()(tokens.double())
     output, _ = layer.to(dtype)(tokens)
     assert relative_error(output, expected) < {torch.bfloat16: 1.2e-2, torch.float16: 1.5e-3}[dtype]
-
-
-@EVERY
-def test_a_language_model_learns_from_it_and_sees_no_later_symbol(name):
-    torch.manual_seed(0)
-    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2, attention=LAYERS[name](D_MODEL, N_HEADS))
-    symbols = torch.randint(11, (2, 70), generator=seeded())
-    model(symbols)[0].logsumexp(-1).sum().backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in model.blocks.parameters())
-    changed = symbols.clone()
-    changed[:, 40:] = (changed[:, 40:] + 1) % 11
-    before, after = (model(each)[0] for each in (symbols, changed))
-    assert torch.equal(before[:, :40], after[:, :40]) and not torch.equal(before[:, 40:], after[:, 40:])
-    caches = [block.attention.cache() for block in model.blocks]
-    pieces = [model(piece, caches=caches)[0] for piece in symbols.split([60, 1, 9], dim=1)]
-    torch.testing.assert_close(torch.cat(pieces, 1), before, atol=1e-4, rtol=1e-4)
 
 
 @EVERY

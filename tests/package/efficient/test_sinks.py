@@ -7,7 +7,6 @@ import torch
 
 from attention_course import KVCache, padding_mask
 from attention_course.efficient.sinks import SinkAttention
-from attention_course.language_model import CausalLanguageModel
 
 D_MODEL, N_HEADS, WINDOW, N_SINKS = 24, 3, 6, 2
 LEFT_PADDED = padding_mask(torch.tensor([50, 46, 20])).flip(-1)
@@ -96,28 +95,6 @@ def test_hidden_tokens_change_nothing_later():
         outputs = [decoded(layer, each, sizes, LEFT_PADDED)[0] for each in (tokens, changed)]
         for row, first in enumerate((0, 4, 30)):
             assert torch.equal(outputs[0][row, first:], outputs[1][row, first:])
-
-
-@torch.no_grad()
-def test_rows_of_a_cache_are_selected():
-    layer, tokens, rows = sink_layer(), tokens_of(20), torch.tensor([2, 0, 0])
-    _, cache = decoded(layer, tokens[:, :15], 1)
-    cache.select(rows)
-    output, _ = layer(tokens[rows, 15:], cache=cache)
-    torch.testing.assert_close(output, layer(tokens)[0][rows, 15:])
-    with pytest.raises(ValueError, match="must hold tokens before rows are selected"):
-        layer.cache().select(rows)
-
-
-@torch.no_grad()
-def test_a_language_model_goes_on_with_its_caches():
-    torch.manual_seed(0)
-    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2, attention=SinkAttention(D_MODEL, N_HEADS, 5)).double()
-    symbols = torch.randint(11, (2, 40), generator=torch.Generator().manual_seed(0))
-    caches = [block.attention.cache() for block in model.blocks]
-    logits = torch.cat([model(part, caches=caches)[0] for part in symbols.split([20, *[1] * 20], dim=1)], dim=1)
-    torch.testing.assert_close(logits, model(symbols)[0])
-    torch.testing.assert_close(logits, model(symbols, padding_mask(torch.tensor([40, 40])))[0])  # causal all the same
 
 
 @torch.no_grad()

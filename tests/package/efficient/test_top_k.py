@@ -9,7 +9,6 @@ from attention_course import KVCache, MultiHeadAttention, causal_mask, padding_m
 from attention_course.efficient import top_k
 from attention_course.efficient.indexer import choose, index_scores
 from attention_course.efficient.top_k import TopKAttention, lookup
-from attention_course.language_model import CausalLanguageModel
 
 D_MODEL, N_HEADS, K = 24, 3, 5
 ATTENTION = "query_proj", "key_proj", "value_proj", "out_proj"
@@ -278,44 +277,6 @@ def test_the_cache_grows_by_keys_values_and_the_indexers_keys():
         layer(tokens_of(n_tokens - len(cache), batch=1), causal=True, cache=cache)
         nbytes[len(cache)] = cache.nbytes
     assert nbytes == {n: n * (2 * D_MODEL + 16) * 8 for n in (64, 4096)}
-
-
-@torch.no_grad()
-def test_rows_of_a_cache_are_selected():
-    layer, tokens, rows, cache = top_k_layer(), tokens_of(20, batch=3), torch.tensor([2, 0, 0]), top_k.TopKCache()
-    decoded(layer, tokens[:, :15], 5, cache)
-    cache.select(rows)
-    output = decoded(layer, tokens[rows, 15:], 1, cache)
-    torch.testing.assert_close(output, layer(tokens, causal=True)[0][rows, 15:])
-
-
-def test_a_language_model_writes_the_same_with_its_cache():
-    torch.manual_seed(0)
-    model = CausalLanguageModel(11, D_MODEL, N_HEADS, 2, attention=TopKAttention(D_MODEL, N_HEADS, 4))
-    indexers = [block.attention.indexer for block in model.blocks]
-    assert not torch.equal(indexers[0].key_proj.weight, indexers[1].key_proj.weight)  # each layer has its own
-    symbols = torch.randint(11, (2, 7), generator=seeded())
-    model(symbols)[0].logsumexp(-1).sum().backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in model.blocks.parameters())
-    cached, uncached = (model.eval().generate(symbols, 20, temperature=0, use_cache=use) for use in (True, False))
-    assert torch.equal(cached, uncached)
-
-
-@torch.no_grad()
-def test_a_refused_call_leaves_the_cache_as_it_was():
-    layer, tokens, caches = top_k_layer(), tokens_of(20), []
-    for _ in range(2):
-        caches.append(layer.cache())
-        decoded(layer, tokens[:, :15], 5, caches[-1])
-    refused = torch.zeros(1, 20), torch.ones(2, 1, 1, 19, dtype=torch.bool), torch.ones(2, 3, 1, 20, dtype=torch.bool)
-    for mask in refused:
-        with pytest.raises((TypeError, ValueError), match="mask"):
-            layer(tokens[:, 15:], mask=mask, causal=True, cache=caches[0])
-    with pytest.raises(TypeError, match="key must have the cache's dtype"):
-        layer.float()(tokens[:, 15:].float(), causal=True, cache=caches[0])
-    layer.double()
-    outputs = [layer(tokens[:, 15:], causal=True, cache=each)[0] for each in caches]
-    assert torch.equal(*outputs)
 
 
 test_bad_input_is_named = refuses(
