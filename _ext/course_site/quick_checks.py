@@ -178,32 +178,33 @@ def malformed_checks(markdown):
     return gather_checks(publish_doctree(markdown, parser=Parser(), settings_overrides=settings))
 
 
-def read_checks(app, document):
-    """Gather the checks of a page, and fail the build where one is malformed."""
-    for complaint in gather_checks(document):
-        logger.warning(complaint, location=app.env.docname)
+def set_up(app, kind, gather, css_class, script):
+    """Have nodes of a kind gathered as a page is read, written as elements of a class, and given their script.
 
+    What is malformed, as `gather` tells of a document, fails the build.
+    """
 
-def visit_check(self, node):
-    """Open the element that the script looks for."""
-    data = {f"data-{name}": value for name, value in node["data"].items()}
-    self.body.append(self.starttag(node, "div", CLASS="course-check", **data))
+    def read(app, document):
+        for complaint in gather(document):
+            logger.warning(complaint, location=app.env.docname)
 
+    def visit(self, node):
+        data = {f"data-{name}": value for name, value in node["data"].items()}
+        self.body.append(self.starttag(node, "div", CLASS=css_class, **data))
 
-def depart_check(self, node):
-    """Close it."""
-    self.body.append("</div>\n")
+    def depart(self, node):
+        self.body.append("</div>\n")
 
+    def prepare_page(app, pagename, templatename, context, doctree):
+        if f'class="{css_class}"' in context.get("body", ""):
+            load_script(app, script)
 
-def prepare_page(app, pagename, templatename, context, doctree):
-    """Give a page with quick checks the script."""
-    if 'class="course-check"' in context.get("body", ""):
-        load_script(app, "quick_checks")
+    app.add_node(kind, html=(visit, depart))
+    app.connect("builder-inited", lambda app: write_script(app, script))
+    app.connect("doctree-read", read)
+    app.connect("html-page-context", prepare_page)
 
 
 def setup(app):
     """Connect to the start of the build, and to the reading and writing of pages."""
-    app.add_node(Check, html=(visit_check, depart_check))
-    app.connect("builder-inited", lambda app: write_script(app, "quick_checks"))
-    app.connect("doctree-read", read_checks)
-    app.connect("html-page-context", prepare_page)
+    set_up(app, Check, gather_checks, "course-check", "quick_checks")

@@ -8,13 +8,9 @@ Notebooks elsewhere and readers without scripts see the fold as it stands.
 import re
 
 from docutils import nodes
-from sphinx.util import logging
 
 from .progress import name_question
-from .quick_checks import MalformedCheckError, is_html, mark_reply, text_of
-from .scripts import load_script, write_script
-
-logger = logging.getLogger(__name__)
+from .quick_checks import MalformedCheckError, is_html, mark_reply, set_up, text_of
 
 FOLD = re.compile(r"\s*<details>\s*<summary>Which lines? (is|are) wrong\?</summary>")
 
@@ -65,32 +61,6 @@ def gather_folds(document):
     return complaints
 
 
-def read_folds(app, document):
-    """Gather the folds of a page, and fail the build where one is malformed."""
-    for complaint in gather_folds(document):
-        logger.warning(complaint, location=app.env.docname)
-
-
-def visit_wrong_lines(self, node):
-    """Open the element that the script looks for."""
-    data = {f"data-{name}": value for name, value in node["data"].items()}
-    self.body.append(self.starttag(node, "div", CLASS="course-wrong-lines", **data))
-
-
-def depart_wrong_lines(self, node):
-    """Close it."""
-    self.body.append("</div>\n")
-
-
-def prepare_page(app, pagename, templatename, context, doctree):
-    """Give a page with such a fold the script."""
-    if 'class="course-wrong-lines"' in context.get("body", ""):
-        load_script(app, "wrong_lines")
-
-
 def setup(app):
     """Connect to the start of the build, and to the reading and writing of pages."""
-    app.add_node(WrongLines, html=(visit_wrong_lines, depart_wrong_lines))
-    app.connect("builder-inited", lambda app: write_script(app, "wrong_lines"))
-    app.connect("doctree-read", read_folds)
-    app.connect("html-page-context", prepare_page)
+    set_up(app, WrongLines, gather_folds, "course-wrong-lines", "wrong_lines")
