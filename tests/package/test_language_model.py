@@ -6,10 +6,8 @@ from attention_course import causal_mask, padding_mask, sliding_window_mask
 from attention_course.efficient.flash import FlashAttention
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.latent import LatentAttention
-from attention_course.efficient.matrix_state import StateCache
-from attention_course.efficient.sinks import SinkAttention, SinkCache
-from attention_course.efficient.top_k import TopKAttention, TopKCache
-from attention_course.kv_cache import KVCache
+from attention_course.efficient.sinks import SinkAttention
+from attention_course.efficient.top_k import TopKAttention
 from attention_course.language_model import CausalLanguageModel
 from attention_course.positions import ALiBiAttention, LearnedPositions, RotaryAttention, ShawAttention
 
@@ -69,23 +67,6 @@ def test_cached_equals_uncached(variant, chunk):
     parts = [model(part, caches=caches)[0] for part in source.split(chunk, dim=1)]
     torch.testing.assert_close(torch.cat(parts, 1), expected, atol=1e-5, rtol=0)
     assert [len(cache) for cache in caches] == [9] * len(model.blocks)
-
-
-@pytest.mark.parametrize(
-    ("attention", "kind"),
-    [
-        (None, KVCache),
-        (LatentAttention(16, 4, 8), KVCache),
-        (GatedDeltaNet(16, 4), StateCache),
-        (SinkAttention(16, 4, 3), SinkCache),
-        (TopKAttention(16, 4, 3), TopKCache),
-    ],
-)
-def test_each_block_is_given_the_cache_that_its_attention_keeps(attention, kind):
-    model = CausalLanguageModel(11, 16, 4, 2, attention=attention)
-    caches = model.new_caches()
-    assert [type(cache) for cache in caches] == [kind, kind]
-    assert caches[0] is not caches[1]
 
 
 @torch.no_grad()
