@@ -44,7 +44,7 @@ class Patching:
             raise ValueError(f"clean and corrupted must have one shape, got {[*clean.shape]} and {[*corrupted.shape]}")
         if any(layer.key_proj is layer.query_proj for layer in layers):
             raise ValueError("layers must have keys of their own, got a layer whose keys are its queries")
-        self.layers, self._answer, self._input = list(layers), answer, corrupted
+        self.layers, self._answer, self._clean_input, self._input = list(layers), answer, clean, corrupted
         self.clean, self.clean_heads = self._run(clean, "out_proj")
         self.corrupted, self.corrupted_heads = self._run(corrupted, "out_proj")
 
@@ -77,7 +77,9 @@ class Patching:
         return torch.stack(shares).unflatten(0, (len(self.layers), -1, len(places)))
 
     @torch.no_grad()
-    def path(self, sender: tuple[int, int], receiver: tuple[int, int] | None = None, reads: str = "key") -> Tensor:
+    def path(
+        self, sender: tuple[int, int] | None, receiver: tuple[int, int] | None = None, reads: str = "key"
+    ) -> Tensor:
         """Path patching: the answer if only what one head reads of another's output is taken from the clean run.
 
         First all heads' outputs are held as in the corrupted run, but the sender's: so what the receiver reads differs
@@ -85,7 +87,7 @@ class Patching:
         with the receiver's output for that.
 
         Args:
-            sender: `(layer, head)`, its output at every token.
+            sender: `(layer, head)`, its output at every token; `None` for the input itself, past all heads.
             receiver: `(layer, head)` of a later layer; if left out, the answer itself reads the sender.
             reads: What the receiver makes of it: its `query`, `key` or `value`. The other two stay corrupted, and so
                 does every other head that shares its keys and values.
@@ -94,17 +96,18 @@ class Patching:
             IndexError: If there is no such head.
             ValueError: If the receiver's layer is not behind the sender's, or `reads` is none of the three.
         """
-        part, received = self._part(sender), self._part(receiver or sender)
-        if receiver is not None and receiver[0] <= sender[0]:
+        part, received = (head and self._part(head) for head in (sender, receiver))
+        if sender and receiver and receiver[0] <= sender[0]:
             raise ValueError(f"receiver must be in a layer behind the sender's, {sender[0]}, got {receiver[0]}")
         if reads not in READS:
             raise ValueError(f"reads must be one of {', '.join(READS)}, got {reads!r}")
-        held = list(self.corrupted_heads)
-        held[sender[0]] = _with(held[sender[0]], self.clean_heads[sender[0]], part)
+        tokens, held = self._input if sender else self._clean_input, list(self.corrupted_heads)
+        if sender:
+            held[sender[0]] = _with(held[sender[0]], self.clean_heads[sender[0]], part)
         with ExitStack() as hooks:
             for layer, joined in zip(self.layers, held, strict=True):
                 hooks.enter_context(reading_instead(layer.out_proj, lambda _, joined=joined: joined))
-            answer, inputs = self._run(self._input, "query_proj")
+            answer, inputs = self._run(tokens, "query_proj")
         if receiver is None:
             return answer
         layer, others = self.layers[receiver[0]], self.corrupted_heads[receiver[0]]

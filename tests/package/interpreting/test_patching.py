@@ -42,7 +42,7 @@ def model():
 
 @pytest.fixture
 def inputs():
-    return torch.tensor([[0, 1, 2, 3, 0], [4, 2, 1, 5, 4]]), torch.tensor([[5, 1, 2, 3, 0], [4, 2, 0, 5, 4]])
+    return torch.tensor([[0, 1, 2, 3, 0], [4, 2, 1, 5, 4]]), torch.tensor([[5, 1, 2, 3, 1], [4, 2, 0, 5, 4]])
 
 
 def patching(model, inputs):
@@ -141,16 +141,21 @@ def test_another_output_can_be_put_there(model, inputs):
 
 @torch.no_grad()
 def test_a_path_changes_what_one_head_makes_of_another(model, inputs):
-    """One head alone, though another shares its keys and values; the other heads say what they said."""
+    """One head alone, though another shares its keys and values; the other heads say what they said.
+
+    And of the symbols themselves, past all heads.
+    """
     patched = patching(model, inputs)
     effects = []
-    for sender, receiver, reads in product(range(HEADS), range(HEADS), READS):
+    for sender, receiver, reads in product((None, *range(HEADS)), range(HEADS), READS):
         expected = []
         for clean, corrupted in zip(*inputs, strict=True):
             of_clean, of_corrupted = run(model, clean)[1], run(model, corrupted)[1]
             said = [*of_corrupted[0]]
-            said[sender] = of_clean[0][sender]
-            changed = add(model.blocks[0], list(model.embedding.weight[corrupted]), said)
+            if sender is not None:
+                said[sender] = of_clean[0][sender]
+            symbols = clean if sender is None else corrupted
+            changed = add(model.blocks[0], list(model.embedding.weight[symbols]), said)
 
             def change(said, stream, changed=changed, receiver=receiver, reads=reads):
                 said[receiver] = blend(
@@ -159,7 +164,7 @@ def test_a_path_changes_what_one_head_makes_of_another(model, inputs):
                 return said
 
             expected.append(run(model, corrupted, None, change)[0])
-        found = patched.path((0, sender), (1, receiver), reads)
+        found = patched.path(None if sender is None else (0, sender), (1, receiver), reads)
         torch.testing.assert_close(found, torch.stack(expected))
         effects.append((found - patched.corrupted).abs().max().item())
     assert min(effects) > 1e-6
@@ -175,6 +180,8 @@ def test_the_direct_path_is_what_the_sender_adds_to_the_answer(model, inputs):
         more = (patched.clean_heads[0] - patched.corrupted_heads[0])[:, -1, part]
         added = (more @ model.blocks[0].out_proj.weight[:, part].T).sum(-1)
         torch.testing.assert_close(patched.path((0, head)), patched.corrupted + added)
+    last = (model.embedding.weight[of[:, -1]].sum(-1) for of in inputs)
+    torch.testing.assert_close(patched.path(None) - patched.corrupted, next(last) - next(last))
 
 
 @torch.no_grad()
