@@ -36,7 +36,8 @@ PARTS = {  # each a file of this folder, with the findings that it measures
     "sharing": ("shared_heads",),
     "bert_heads": ("clark",),
 }
-BESIDE = ("two_names", "tools")  # files that measure what is no finding, and say themselves what was expected
+# Files that measure what is no finding, and say themselves what was expected.
+BESIDE = ("two_names", "name_controls", "tools")
 NOTES = {  # written after the first run
     "bank": "RIGHT alone would have said little: of the three words with one sense nearly as many are given the sense "
     "of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",

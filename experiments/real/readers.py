@@ -5,15 +5,16 @@ from pathlib import Path
 
 from findings import FINDINGS
 
+BESIDE = ("two_names", "name_controls")
 FOR_READERS = Path(__file__).parents[2] / "attention_course" / "course" / "recorded" / "for_real.json"
 
 
 def for_readers(record: dict) -> dict:
     """What was written down before and what came out, side by side; date, machine and versions are the newest's.
 
-    The two names, which were measured beside the findings, stand under their own name; nothing else is drawn.
+    The two names and their controls, measured beside the findings, stand under their own names; nothing else is drawn.
     """
-    drawn = [of for name, of in record.items() if name in (*FINDINGS, "two_names")]
+    drawn = [of for name, of in record.items() if name in (*FINDINGS, *BESIDE)]
     newest = max((of["about"] for of in drawn), key=lambda about: about["date"])
     results = [
         {
@@ -25,7 +26,7 @@ def for_readers(record: dict) -> dict:
         for name, finding in FINDINGS.items()
         if name in record
     ]
-    beside = {name: of["numbers"] | {"date": of["about"]["date"]} for name, of in record.items() if name == "two_names"}
+    beside = {name: of["numbers"] | {"date": of["about"]["date"]} for name, of in record.items() if name in BESIDE}
     return newest | {"results": results} | beside
 
 

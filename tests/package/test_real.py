@@ -100,7 +100,7 @@ def test_the_parts_measure_each_of_the_ten_findings():
     spec.loader.exec_module(main)
     assert tuple(main.PARTS) == PARTS
     assert sorted(name for names in main.PARTS.values() for name in names) == sorted(FINDINGS)
-    assert main.BESIDE == ("two_names", "tools")
+    assert main.BESIDE == ("two_names", "name_controls", "tools")
 
 
 @torch.no_grad()
@@ -337,6 +337,75 @@ def test_two_names_are_measured_whole(models, monkeypatch):
         assert not set(senders) & set(others)
     mover = numbers["paths"]["mover"]["head"]
     assert numbers["paths"]["teller"]["head"][0] < mover[0] and mover[0] == 2
+
+
+def test_the_error_of_a_share_is_that_of_a_ratio_of_means():
+    from types import SimpleNamespace
+
+    from name_controls import share
+
+    corrupted, gap, noise = torch.zeros(4), torch.tensor([1.0, 2.0, 3.0, 6.0]), torch.tensor([1.0, -1.0, 1.0, -1.0])
+    runs = SimpleNamespace(clean=corrupted + gap, corrupted=corrupted)
+    assert share(runs, gap / 4) == pytest.approx([0.25, 0])  # the same part of each sentence's gap
+    assert share(runs, gap / 4 + noise) == pytest.approx([0.25, (4 / 3) ** 0.5 / 2 / 3])
+
+
+@torch.no_grad()
+def test_controls_of_two_names_are_measured_whole(models, monkeypatch):
+    """Beside `Patching` of whole sentences."""
+    import name_controls
+    from _texts import pieces
+    from two_names import SECOND, sentences
+
+    from attention_course.interpreting.circuits import attention_layers
+    from attention_course.interpreting.patching import Patching
+
+    for name, number in {"N_CHOSEN_ON": 2, "N_MEASURED": 4, "N_PATHS": 3}.items():
+        monkeypatch.setattr(name_controls, name, number)
+    numbers = name_controls.run(models)["name_controls"]
+    json.dumps(numbers)
+    assert list(numbers["expected"]) == list(name_controls.EXPECTED) and numbers["n_sentences"] == 4
+    assert len(numbers["heads"]) > 2 and len(numbers["negative"]) == 5
+    chosen_on, texts = sentences(models.encode, 2, seed=7), sentences(models.encode, 4, seed=8)
+
+    def whole(texts, clean, corrupted):
+        def answer(symbols):
+            right, other = models.model(symbols)[0][:, -1].gather(-1, texts["names"]).unbind(-1)
+            return right - other
+
+        return Patching(answer, attention_layers(models.model), clean, corrupted)
+
+    receiver = numbers["feeds"]["head"]
+    for kind, corrupted in (("exchange", "corrupted"), ("third", "third")):
+        runs = whole(texts, texts["clean"], texts[corrupted])
+        foreign = whole(texts, pieces(models.encode, 14)[1][:4], texts[corrupted])
+        for row in numbers["heads"][::2]:
+            head, at = row["head"], SECOND if row["at"] == "second" else -1
+            said = runs.clean_heads[head[0]]
+            expected = {
+                "back": runs.head(head, at),
+                "mean": runs.head(head, at, said.mean(0).expand_as(said)),
+                "foreign": foreign.head(head),
+            }
+            for name, answer in expected.items():
+                assert row[kind][name] == pytest.approx(name_controls.share(runs, answer), abs=1e-3)
+        for row in numbers["negative"]:
+            assert row[kind] == pytest.approx(name_controls.share(runs, runs.head(row["head"], -1)), abs=1e-3)
+        of = numbers["feeds"][kind]
+        for reads, found in of["words"].items():
+            assert found == pytest.approx(name_controls.share(runs, runs.path(None, receiver, reads)), abs=1e-3)
+        for path in of["paths"]:
+            answer = runs.path(path["head"], receiver, path["reads"])
+            assert path["back"] == pytest.approx(name_controls.share(runs, answer), abs=1e-3)
+    few = whole(chosen_on, chosen_on["clean"], chosen_on["third"])
+    every = {
+        (head, reads): few.share(few.path(head, receiver, reads)).item()
+        for head in product(range(receiver[0]), range(6))
+        for reads in name_controls.READS
+    }
+    assert of["all"]["key"] == pytest.approx(sum(every[one] for one in every if one[1] == "key"), abs=1e-3)
+    strongest = sorted(every, key=lambda one: -abs(every[one]))[:3]
+    assert [(path["head"], path["reads"]) for path in of["paths"]] == strongest
 
 
 @torch.no_grad()
