@@ -2,6 +2,7 @@
 
 import torch
 
+from attention_course.attention import scaled_dot_product_attention
 from attention_course.exercises.judging.checking import Exercise, Misconception
 from attention_course.exercises.judging.drawing import integer, normal
 from attention_course.interpreting.circuits import induction_score
@@ -139,6 +140,130 @@ REMOVE = Exercise(
     kept=("weight",),
 )
 
+# --- a patch --------------------------------------------------------------------------------------
+
+
+def patch(heads, output, clean, corrupted, head, place):
+    patched = heads(corrupted)
+    patched[place, head] = heads(clean)[place, head]
+    return corrupted + patched.flatten(1) @ output.T
+
+
+def _heads(query, key, value):
+    """From a stream `(n, d_model)` to what the heads of a layer return, `(n, n_heads, d_head)`."""
+
+    def run(stream):
+        parts = (stream @ matrix for matrix in (query, key, value))
+        return scaled_dot_product_attention(*parts, causal=True)[0].transpose(0, 1)
+
+    return run
+
+
+def _patch_inputs(size, generator):
+    n_heads, d_head, n = size, integer(2, 4, generator), size + 3
+    d_model = n_heads * d_head
+    heads = _heads(*(normal(generator, n_heads, d_model, d_head) / d_model**0.5 for _ in range(3)))
+    output, clean, corrupted = (normal(generator, rows, d_model) for rows in (d_model, n, n))
+    head, place = integer(0, n_heads - 1, generator), integer(0, n - 1, generator)
+    return heads, output / d_model**0.5, clean, corrupted, head, place
+
+
+def _behind(stream, outputs, output):
+    return stream + outputs.flatten(1) @ output.T
+
+
+def _put(outputs, others, where):
+    """The outputs with those of others at these places and heads."""
+    patched = outputs.clone()
+    patched[where] = others[where]
+    return patched
+
+
+def _behind_the_matrix(heads, output, clean, corrupted, head, place):
+    added, other = ((heads(stream).flatten(1) @ output.T).view(heads(stream).shape) for stream in (corrupted, clean))
+    return corrupted + _put(added, other, (place, head)).flatten(1)
+
+
+def _into_the_stream(heads, output, clean, corrupted, head, place):
+    corrupted += _put(heads(corrupted), heads(clean), (place, head)).flatten(1) @ output.T
+    return corrupted
+
+
+PATCH = Exercise(
+    "circuits.patch",
+    patch,
+    _patch_inputs,
+    (
+        Misconception(
+            "all places",
+            lambda heads, output, clean, corrupted, head, place: _behind(
+                corrupted, _put(heads(corrupted), heads(clean), (slice(None), head)), output
+            ),
+            "You took this head's output from the clean run at every place. Then nobody can say at which place it "
+            "matters.",
+        ),
+        Misconception(
+            "all heads",
+            lambda heads, output, clean, corrupted, head, place: _behind(
+                corrupted, _put(heads(corrupted), heads(clean), place), output
+            ),
+            "All heads come from the clean run at this place. A row of what W_O returns is a sum over all of them, so "
+            "take one head before W_O.",
+        ),
+        Misconception(
+            "behind the output matrix",
+            _behind_the_matrix,
+            "You patched a slice of what W_O returns. W_O has mixed the heads there: their outputs lie side by side "
+            "only before it.",
+        ),
+        Misconception(
+            "the other way round",
+            lambda heads, output, clean, corrupted, head, place: _behind(
+                clean, _put(heads(clean), heads(corrupted), (place, head)), output
+            ),
+            "You put the corrupted output into the clean run. That asks what is needed; here it is asked what is "
+            "enough to bring the answer back.",
+        ),
+        Misconception(
+            "the clean stream",
+            lambda heads, output, clean, corrupted, head, place: _behind(
+                clean, _put(heads(corrupted), heads(clean), (place, head)), output
+            ),
+            "The head outputs are right, but you added them to the clean stream, which brings all of the clean run "
+            "along.",
+        ),
+        Misconception(
+            "what is read",
+            lambda heads, output, clean, corrupted, head, place: _behind(
+                corrupted, heads(_put(corrupted, clean, place)), output
+            ),
+            "You exchanged what the heads read at this place. Every head then sees the clean row, and queries at later "
+            "places do, too. Exchange what one head returns.",
+        ),
+        Misconception(
+            "in place",
+            _into_the_stream,
+            "You wrote into the stream of a run. The next patch would begin with a run that is patched already: "
+            "`x = x + y` makes a new tensor, `x += y` does not.",
+        ),
+        Misconception(
+            "without the stream",
+            lambda heads, output, clean, corrupted, head, place: (
+                patch(heads, output, clean, corrupted, head, place) - corrupted
+            ),
+            "This is what the block adds. Asked is the stream behind it.",
+        ),
+        Misconception(
+            "weight as it is kept",
+            lambda heads, output, clean, corrupted, head, place: patch(
+                heads, output.T, clean, corrupted, head, place
+            ),
+            "PyTorch keeps the weight of a linear layer so that it computes `x @ weight.T`.",
+        ),
+    ),
+    kept=("clean", "corrupted"),
+)
+
 # --- does a head copy? ----------------------------------------------------------------------------
 
 
@@ -201,4 +326,4 @@ COPYING = Exercise(
     ),
 )
 
-EXERCISES = (INDUCTION, REMOVE, COPYING)
+EXERCISES = (INDUCTION, REMOVE, PATCH, COPYING)

@@ -2,7 +2,14 @@ import copy
 
 import torch
 
-from attention_course.exercises.circuits import copying, remove
+from attention_course.exercises.circuits import copying, patch, remove
+
+
+def _patched_from(heads, output, clean, corrupted, head, place):
+    patched = heads(corrupted)
+    patched[place:, head] = heads(clean)[place:, head]
+    return corrupted + patched.flatten(1) @ output.T
+
 
 WRONG = {
     "circuits.induction": {
@@ -15,6 +22,17 @@ WRONG = {
         "everything": lambda weight, head, n_heads: torch.zeros_like(weight),
         "all later heads": lambda weight, head, n_heads: (
             weight * (torch.arange(len(weight)) < head * len(weight) // n_heads)
+        ),
+    },
+    "circuits.patch": {
+        "nothing patched": lambda heads, output, clean, corrupted, head, place: (
+            corrupted + heads(corrupted).flatten(1) @ output.T
+        ),
+        "from this place on": _patched_from,
+        "the other heads": lambda heads, output, clean, corrupted, head, place: (
+            patch(heads, output, clean, corrupted, slice(None), place)
+            + patch(heads, output, corrupted, corrupted, head, place)
+            - patch(heads, output, clean, corrupted, head, place)
         ),
     },
     "circuits.copying": {
@@ -40,6 +58,21 @@ def _cleared(kept, head, n_heads):
     return kept
 
 
+def _difference(heads, output, clean, corrupted, head, place):
+    """The unpatched run, and what this head would add otherwise, by its columns of the weight."""
+    width = heads(clean).size(-1)
+    found = corrupted + heads(corrupted).flatten(1) @ output.T
+    more = heads(clean)[place, head] - heads(corrupted)[place, head]
+    found[place] += output[:, head * width : (head + 1) * width] @ more
+    return found
+
+
+def _by_a_mask(heads, output, clean, corrupted, head, place):
+    chosen = torch.zeros(heads(clean).shape[:2], dtype=torch.bool)
+    chosen[place, head] = True
+    return corrupted + torch.where(chosen[:, :, None], heads(clean), heads(corrupted)).flatten(1) @ output.T
+
+
 def _symbol_by_symbol(symbol, value, output, logits):
     hits = [(logits @ (output @ (value @ one))).argmax().item() == number for number, one in enumerate(symbol)]
     return sum(hits) / len(hits)
@@ -52,5 +85,6 @@ RIGHT = {
         "a deep copy": lambda weight, head, n_heads: _cleared(copy.deepcopy(weight), head, n_heads),
         "in NumPy": lambda weight, head, n_heads: _cleared(weight.numpy().copy(), head, n_heads),
     },
+    "circuits.patch": {"the difference alone": _difference, "a mask": _by_a_mask},
     "circuits.copying": {"one symbol at a time": _symbol_by_symbol},
 }
