@@ -138,7 +138,7 @@ def run(models: Models) -> dict:
     brought, look = every_head(model, chosen_on), looks(model, texts)
     heads = [(head, at) for at in WHERE for head in best(brought[at], (brought[at] >= LEAST).sum().item())]
     few, tails = ({kind: Tails(model, of, KINDS[kind]) for kind in KINDS} for of in (chosen_on, texts))
-    (receiver,) = best(brought["last"], 1)
+    (receiver,) = best(brought["last"], 1, range(1, len(model.blocks)))  # there are heads before it
     found = {
         "heads": controlled(model, texts, others, heads),
         "negative": [

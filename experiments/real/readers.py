@@ -10,12 +10,11 @@ FOR_READERS = Path(__file__).parents[2] / "attention_course" / "course" / "recor
 
 
 def for_readers(record: dict) -> dict:
-    """What was written down before and what came out, side by side; date, machine and versions are the newest's.
+    """What was written down before and what came out, side by side; date and machine are those of the newest finding.
 
     The two names and their controls, measured beside the findings, stand under their own names; nothing else is drawn.
     """
-    drawn = [of for name, of in record.items() if name in (*FINDINGS, *BESIDE)]
-    newest = max((of["about"] for of in drawn), key=lambda about: about["date"])
+    newest = max((of["about"] for name, of in record.items() if name in FINDINGS), key=lambda about: about["date"])
     results = [
         {
             "name": name,

@@ -470,7 +470,8 @@ def test_the_page_draws_the_record_that_was_made():
     record = json.loads((FOLDER / "recorded" / "findings.json").read_text(encoding="utf-8"))
     shown = recorded.load("for_real")
     assert shown == for_readers(record)
-    assert ["own_parts", *(row["name"] for row in shown["results"]), "two_names", "tools"] == list(record)
+    names = (row["name"] for row in shown["results"])
+    assert ["own_parts", *names, "two_names", "name_controls", "tools"] == list(record)
     assert shown["two_names"]["every_head"] == record["two_names"]["numbers"]["every_head"]
 
 
