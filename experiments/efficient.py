@@ -1,7 +1,6 @@
 """Time efficient attention beside other libraries' and beside PyTorch's fused exact attention.
 
 make peers                        a quarter of an hour and 12 GB; prints tables, records them in results/efficient.json
-                                  and draws results/efficient.png
 python experiments/efficient.py    the same with those of the other libraries that are installed in this environment
 python experiments/efficient.py --lengths 1024 2048 --only window LSH    some of it, recording nothing
 
@@ -21,16 +20,13 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
-from matplotlib.figure import Figure
 from peers import PEERS, ROUNDING, Call, largest_difference
-from sklearn.isotonic import IsotonicRegression
 from torch import nn
 
 from attention_course import scaled_dot_product_attention
-from attention_course.course import measure, plots
+from attention_course.course import measure
 from attention_course.efficient.block_sparse import BlockSparseAttention, bigbird_layout
 from attention_course.efficient.chunked import chunked_attention
 from attention_course.efficient.flash import flash_attention
@@ -352,101 +348,6 @@ def _cells(values: list, width: int = 8, form: str = "{:.3f}") -> str:
     return "".join(f"{'' if value is None else form.format(value):>{width}}" for value in values)
 
 
-# A variant and its causal form share a colour and a mark, full and hollow.
-STYLES = {
-    FUSED: ("#000000", "o"),
-    "materialised": ("#7a7a7a", "X"),
-    "flash": ("#D55E00", "s"),
-    "LSH": ("#CC79A7", "v"),
-    "block-sparse": ("#8c564b", "P"),
-    "Performer": ("#009E73", "^"),
-    "window": ("#0072B2", "D"),
-    "Linformer": ("#b8860b", "p"),
-    "linear": ("#6a3d9a", "h"),
-}
-
-
-def draw(record: dict) -> Figure:
-    """Time and memory against length, each of our variants labelled at its end; and ours beside the peers."""
-    plots.set_style()
-    panels = {"figsize": (8, 19), "height_ratios": (6, 6, 7)}
-    figure, (time_panel, memory_panel, peer_panel) = plt.subplots(3, 1, **panels)
-    # The line of "chunked" would lie on that of "flash".
-    rows = [row for row in record["rows"] if row["by"] in ("ours", "torch") and row["variant"] != "chunked"]
-    time = {row["variant"]: {int(n): timing["ms"][1] for n, timing in row["forward"].items()} for row in rows}
-    memory = {row["variant"]: {int(n): mib for n, mib in row["extra MiB"].items()} for row in rows}
-    _draw_lines(time_panel, time, "median milliseconds, forward")
-    _draw_lines(memory_panel, memory, "most MiB in use beyond the inputs, forward")
-    _draw_peers(peer_panel, record["rows"])
-    time_panel.set_title(f"Batch {BATCH}, {N_HEADS} heads of {D_HEAD}, {record['threads']} threads", loc="left")
-    figure.supxlabel(f"{record['machine']}, {record['date']}", fontsize=9)
-    return figure
-
-
-def _draw_lines(ax, lines: dict[str, dict[int, float]], y_label: str) -> None:
-    for variant, points in lines.items():
-        color, marker, face = _style(variant)
-        line = "--" if face == "white" else "-"
-        ax.plot(list(points), list(points.values()), line, color=color, marker=marker, markerfacecolor=face)
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    lengths = sorted({n_tokens for points in lines.values() for n_tokens in points})
-    ax.set_xticks(lengths, [f"{n_tokens:,}" for n_tokens in lengths])
-    ax.minorticks_off()
-    ax.set(xlabel="tokens", ylabel=y_label, xlim=(0.9 * lengths[0], 4 * lengths[-1]))
-    _label_ends(ax, {variant: (max(points), points[max(points)]) for variant, points in lines.items()}, lengths[-1])
-
-
-def _style(variant: str) -> tuple[str, str, str]:
-    color, marker = STYLES[variant.removesuffix(", causal")]
-    return color, marker, "white" if variant.endswith(", causal") else color
-
-
-def _label_ends(ax, ends: dict[str, tuple[int, float]], longest: int, gap: float = 0.032) -> None:
-    """Each name beside the end of its line, as near as the others' names, a gap apart, leave room for it."""
-    early = [variant for variant, (n_tokens, _) in ends.items() if n_tokens < longest]
-    for variant in early:
-        options = {"textcoords": "offset points", "ha": "right", "color": _style(variant)[0], "fontsize": 10}
-        ax.annotate(variant, ends.pop(variant), (-6, 6), **options)
-    ordered = sorted(ends.items(), key=lambda end: end[1][1])
-    low, high = (math.log(limit) for limit in ax.get_ylim())
-    heights = [(math.log(value) - low) / (high - low) for _, (_, value) in ordered]
-    places = range(len(heights))
-    # The nearest increasing sequence, of what is left of the heights without the gaps.
-    spread = IsotonicRegression().fit_transform(places, [heights[place] - gap * place for place in places])
-    for place, (variant, end) in enumerate(ordered):
-        color = _style(variant)[0]
-        at = (1.25 * longest, math.exp(low + (spread[place] + gap * place) * (high - low)))
-        pointer = {"arrowstyle": "-", "color": color, "linewidth": 0.6, "relpos": (0, 0.5)}
-        ax.annotate(variant, end, at, va="center", color=color, fontsize=10, arrowprops=pointer)
-
-
-def _draw_peers(ax, rows: list[dict]) -> None:
-    """Ratios at the longest length: ours, the other libraries' and the goals."""
-    longest = str(max(REPEATS))
-    variants = [variant for variant in VARIANTS if PEERS.get(variant) or variant in FORWARD_GOALS]
-    for place, variant in enumerate(variants):
-        if variant in FORWARD_GOALS:
-            ax.plot(FORWARD_GOALS[variant], place, marker="|", markersize=22, color="#000000", zorder=1)
-        here = [row for row in rows if row["variant"] == variant and longest in row["forward"]]
-        for count, row in enumerate(here):
-            color, marker, _ = _style(variant)
-            ours = row["by"] == "ours"
-            ratio = row["forward"][longest]["ratio"]
-            face, above = (color, 3) if ours else ("white", 2)
-            ax.plot(ratio, place, marker=marker, color=color, markerfacecolor=face, markersize=8, zorder=above)
-            if not ours:
-                side = 10 if count % 2 else -16
-                name = row["by"].removeprefix("pytorch-")
-                options = {"textcoords": "offset points", "ha": "center", "fontsize": 8, "color": color}
-                ax.annotate(name, (ratio, place), (0, side), **options)
-    ax.axvline(1, color="#7a7a7a", linewidth=0.8)
-    ax.set_xscale("log")
-    ax.set_yticks(range(len(variants)), variants)
-    ax.set_ylim(len(variants) - 0.4, -0.6)
-    ax.set_xlabel(f"time at {int(longest):,} tokens, PyTorch's fused = 1\n(ours full, others hollow, goals upright)")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time efficient attention; see the top of this file.")
     parser.add_argument("--lengths", type=int, nargs="+", default=list(REPEATS), metavar="TOKENS")
@@ -471,8 +372,7 @@ def main() -> None:
     if whole:
         path = RESULTS / "efficient.json"
         path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        draw(record).savefig(path.with_suffix(".png"), dpi=150, bbox_inches="tight")
-        print("wrote", path, "and", path.with_suffix(".png"))
+        print("wrote", path)
 
 
 if __name__ == "__main__":
