@@ -119,9 +119,9 @@ FINDINGS = {
         "kind changes the answer most, the mean of 2 exchanges. MAP: of how many sentences the last block's weights "
         "from the last token, the mean of its heads, are largest on this word. ALL_BLOCKS, ROLLOUT: the same for the "
         "mean over all blocks, and for rollout.",
-        control="AGAIN: of how many sentences 2 other exchanges name the same word. CHANCE: a sixth. ERASED: as MAP, "
-        "for the word whose erasure (hidden by a mask) changes the answer most. COMMONEST: as MAP, for always naming "
-        "the same of the six places, the best of them.",
+        control="AGAIN: of how many sentences 2 other exchanges name the same word. CHANCE: a sixth. ERASED: of how "
+        "many erasure (hidden by a mask) does. COMMONEST: as MAP, for always naming the same of the six places, the "
+        "best of them.",
         rule="holds: MAP is half or less, and AGAIN at least .7; weaker: MAP is .8 or less, and AGAIN at least .7",
         judge=lambda n: _first(n["map"] <= 0.5 and n["again"] >= 0.7, n["map"] <= 0.8 and n["again"] >= 0.7),
     ),
