@@ -12,6 +12,7 @@ from tiny_book import SEEDED, claim, pretend, write_chapter
 
 SHOWS = "print(open('attention_course/other.py').read().split('#')[0].strip())"
 DIGITS = "print(environment.get('MKL_CBWR') or open('processor').read())"
+TIMES = ["import time\ndef took():\n    return time.perf_counter()", "print(took())"]
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_the_odds_of_claims_are_recorded_and_told(course, ask):
 def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows_on_whatever_processor(course, ask):
     module, processor = course / "attention_course" / "other.py", course / "processor"
     processor.write_text("rounds up")
-    write_chapter(course, "two", SEEDED, SHOWS, DIGITS, claim("it holds", "True"))
+    write_chapter(course, "two", SEEDED, SHOWS, DIGITS, *TIMES, claim("it holds", "True"))
     begun, before, _ = ask()
     assert begun == [1, 9]
     processor.write_text("rounds down")
