@@ -179,6 +179,12 @@ def _put(outputs, others, where):
     return patched
 
 
+def _patch_where(where):
+    return lambda heads, output, clean, corrupted, head, place: _behind(
+        corrupted, _put(heads(corrupted), heads(clean), where(head, place)), output
+    )
+
+
 def _behind_the_matrix(heads, output, clean, corrupted, head, place):
     added, other = ((heads(stream).flatten(1) @ output.T).view(heads(stream).shape) for stream in (corrupted, clean))
     return corrupted + _put(added, other, (place, head)).flatten(1)
@@ -196,17 +202,13 @@ PATCH = Exercise(
     (
         Misconception(
             "all places",
-            lambda heads, output, clean, corrupted, head, place: _behind(
-                corrupted, _put(heads(corrupted), heads(clean), (slice(None), head)), output
-            ),
+            _patch_where(lambda head, place: (slice(None), head)),
             "You took this head's output from the clean run at every place. Then nobody can say at which place it "
             "matters.",
         ),
         Misconception(
             "all heads",
-            lambda heads, output, clean, corrupted, head, place: _behind(
-                corrupted, _put(heads(corrupted), heads(clean), place), output
-            ),
+            _patch_where(lambda head, place: place),
             "All heads come from the clean run at this place. A row of what W_O returns is a sum over all of them, so "
             "take one head before W_O.",
         ),
