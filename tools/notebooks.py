@@ -5,7 +5,9 @@ What the site shows is run by nbval: see by_nbval.py.
 
 import os
 import signal
+import tempfile
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ import nbformat
 import yaml
 from nbclient import NotebookClient
 from sphinx_external_toc.parsing import parse_toc_yaml
+from traitlets.config import Config
 from verdicts import code_cells, exceptions
 
 WORKERS = 2
@@ -58,6 +61,11 @@ def timeout():
     return yaml.safe_load(Path("_config.yml").read_text())["execute"]["timeout"]
 
 
+def meeting_place():
+    """Where a new kernel is met: at files, since a port may be taken before the kernel takes it, which then dies."""
+    return {"transport": "ipc", "ip": str(Path(tempfile.gettempdir(), f"kernel-{uuid.uuid4().hex}"))}
+
+
 def show(error, cell):
     """Have a cell show an error that its own code did not raise: a kernel that died, or never started."""
     name, text = type(error).__name__, str(error).strip()
@@ -78,6 +86,7 @@ def run(name, notebook, *, environment=None):
         notebook,
         timeout=timeout(),
         **RECORD,
+        config=Config(KernelManager=meeting_place()),
         coalesce_streams=True,  # what a slow cell prints comes in pieces, and MyST-NB ends each with a new line
         resources={"metadata": {"path": str(path(name).parent)}},
         on_cell_execute=start,

@@ -14,13 +14,15 @@ from copy import deepcopy
 from queue import Empty
 
 import nbformat
+import nbval.kernel
 import nbval.plugin
 import pytest
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbFile
-from notebooks import RECORD, show
+from notebooks import RECORD, meeting_place, show
 
 PATIENCE = 600  # seconds that a kernel which lives may take to start, or to tell what it has done
 
@@ -121,6 +123,7 @@ class RecordedPage(IPyNbFile):
 
 
 nbval.plugin.RunningKernel = RecordingKernel
+nbval.kernel.KernelManager = lambda **options: KernelManager(**options, **meeting_place())
 
 
 def pytest_collect_file(file_path, parent):

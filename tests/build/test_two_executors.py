@@ -29,6 +29,7 @@ EVERYTHING = {
 }
 RAISES = ["1", "print('before')\n1 / 0", "print('never')"]
 DIES = ["1", "print('so far', flush=True)\ntime = __import__('time').sleep(0.5)\nos = __import__('os')._exit(1)", "2"]
+MEETS = "from ipykernel.connect import get_connection_info\nprint(get_connection_info(unpack=True)['transport'])"
 KILLS_ITS_WORKER = ["print('before')", "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)", "2"]
 
 
@@ -45,6 +46,7 @@ PAGES = {
     "raises": notebook(*RAISES),
     "dies": notebook(*DIES),
     "no_kernel": notebook("1", kernel="no-such-kernel"),
+    "meets": notebook(MEETS),
 }
 
 
@@ -101,6 +103,10 @@ def test_a_page_ends_where_it_fails(runs):
     assert shown(died) == [["1"], ["so far\n", "Kernel died"], []]
     assert (raised.cut_short, died.cut_short) == (False, True)
     assert [number for number, *_ in exceptions(died.notebook)] == [3]
+
+
+def test_no_kernel_needs_a_port_that_another_program_may_take(runs):
+    assert shown(runs["by_nbval"]["meets"]) == [["ipc\n"]]
 
 
 def test_a_page_that_takes_its_worker_with_it_costs_no_other(runs):
