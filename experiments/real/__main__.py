@@ -37,7 +37,7 @@ PARTS = {  # each a file of this folder, with the findings that it measures
     "bert_heads": ("clark",),
 }
 # Files that measure what is no finding, and say themselves what was expected.
-BESIDE = ("two_names", "name_controls", "tools")
+BESIDE = ("two_names", "name_controls", "name_knockouts", "name_reads", "tools")
 NOTES = {  # written after the first run
     "bank": "RIGHT alone would have said little: of the three words with one sense nearly as many are given the sense "
     "of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",

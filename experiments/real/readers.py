@@ -5,7 +5,7 @@ from pathlib import Path
 
 from findings import FINDINGS
 
-BESIDE = ("two_names", "name_controls")
+BESIDE = ("two_names", "name_controls", "name_knockouts", "name_reads")
 FOR_READERS = Path(__file__).parents[2] / "attention_course" / "course" / "recorded" / "for_real.json"
 
 

@@ -102,7 +102,7 @@ def test_the_parts_measure_each_of_the_ten_findings():
     spec.loader.exec_module(main)
     assert tuple(main.PARTS) == PARTS
     assert sorted(name for names in main.PARTS.values() for name in names) == sorted(FINDINGS)
-    assert main.BESIDE == ("two_names", "name_controls", "tools")
+    assert main.BESIDE == ("two_names", "name_controls", "name_knockouts", "name_reads", "tools")
 
 
 @torch.no_grad()
@@ -409,6 +409,147 @@ def test_controls_of_two_names_are_measured_whole(models, monkeypatch):
     assert of["all"]["key"] == pytest.approx(sum(every[one] for one in every if one[1] == "key"), abs=1e-6)
     strongest = sorted(every, key=lambda one: -abs(every[one]))[:3]
     assert [(path["head"], path["reads"]) for path in of["paths"]] == strongest
+
+
+def test_shuffled_weights_have_the_same_entries(models):
+    from name_knockouts import shuffled
+
+    other = shuffled(models.model)
+    for mine, its in zip(models.model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(mine.flatten().sort().values, its.flatten().sort().values)
+        assert torch.equal(mine, its) == (mine.dim() == 1)
+
+
+@torch.no_grad()
+def test_knocked_out_heads_say_their_mean_at_the_last_token(models):
+    """Beside whole sentences, where every layer's head outputs are changed or held by hooks."""
+    from contextlib import ExitStack
+
+    from _tails import Tails
+    from name_knockouts import Knocking, knocked, mean
+    from two_names import sentences
+
+    from attention_course.interpreting.patching import reading_instead
+
+    model = deepcopy(models.model).double()
+    texts = sentences(models.encode, 4, seed=0)
+
+    def whole(change):
+        said = []
+        with ExitStack() as hooks:
+            for number, block in enumerate(model.blocks):
+                hooks.enter_context(reading_instead(block.attention.out_proj, lambda x, n=number: change(n, x.clone())))
+                hooks.enter_context(reading_instead(block.attention.out_proj, lambda x: said.append(x) or x))
+            right, other = model(texts["clean"])[0][:, -1].gather(-1, texts["names"]).unbind(-1)
+        return right - other, said
+
+    def put(joined, others, *heads):
+        for head in heads:
+            joined[:, -1, 4 * head : 4 * head + 4] = others[:, -1, 4 * head : 4 * head + 4]
+        return joined
+
+    gone = {0: (), 1: (2, 5), 2: (3,)}
+    clean, said = whole(lambda _, joined: joined)
+    means = [of.mean(0, keepdim=True) for of in said]
+    without, reacted = whole(lambda number, joined: put(joined, means[number], *gone[number]))
+    held, _ = whole(lambda number, _: put(said[number].clone(), means[number], *gone[number]))
+    found = knocked(*[Knocking(Tails(model, texts), 1)] * 2, [(1, 2), (1, 5), (2, 3)], [[(2, 0)]], lambda *_: None)
+    expected = {"loss": clean - without, "held": clean - held, "taken_over": without - held}
+    for name, numbers in expected.items():
+        assert found[name] == pytest.approx(mean(numbers), abs=1e-9)
+    (drawn,) = found["drawn"]
+    one, _ = whole(lambda number, joined: put(joined, means[2], 0) if number == 2 else joined)
+    assert drawn == pytest.approx((clean - one).mean().item(), abs=1e-9)
+    assert sorted(row["head"] for row in found["reactions"]) == [(2, head) for head in (0, 1, 2, 4, 5)]
+    for row in found["reactions"]:
+        *_, head = row["head"]
+
+        def last(of, others, head=head):
+            return whole(lambda number, _: put(of[number].clone(), others[number], *[head] * (number == 2)))[0]
+
+        expected = {"reaction": without - last(reacted, said), "before": clean - last(said, means)}
+        for name, numbers in (expected | {"after": without - last(reacted, means)}).items():
+            assert row[name] == pytest.approx(mean(numbers), abs=1e-9)
+    sizes = [abs(row["reaction"][0]) for row in found["reactions"]]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > 0
+
+
+def test_knockouts_of_two_names_are_measured_whole(models, monkeypatch):
+    import name_knockouts
+    from two_names import every_head, sentences
+
+    for name, number in {"N_CHOSEN_ON": 2, "N_MEASURED": 4, "N_DRAWS": 2}.items():
+        monkeypatch.setattr(name_knockouts, name, number)
+    models = replace(models, model=deepcopy(models.model).double())
+    numbers = name_knockouts.run(models)["name_knockouts"]
+    json.dumps(numbers)
+    assert list(numbers["expected"]) == list(name_knockouts.EXPECTED) and numbers["n_sentences"] == 4
+    untrained, (gap, _) = numbers["untrained"], numbers["untrained"]["trained_gap"]
+    texts = sentences(models.encode, 4, seed=8)
+    brought = every_head(models.model, texts)
+    for row in untrained["heads"]:
+        expected = brought[row["at"]][row["head"]].item() * gap
+        assert row["trained"]["moved"][0] == pytest.approx(expected, rel=1e-3, abs=1e-9)
+    assert all(len(group["drawn"]) == 2 for group in numbers["knocked"].values())
+    assert set(numbers["knocked"]["lookers"]["heads"]) <= set(numbers["knocked"]["movers"]["heads"])
+
+
+@torch.no_grad()
+def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
+    """Beside one run of whole sentences from the receiver's block on, written out."""
+    import name_reads
+    from _tails import Tails
+    from name_controls import share
+    from two_names import SECOND, sentences
+
+    from attention_course.interpreting.circuits import attention_layers
+    from attention_course.interpreting.patching import Patching
+
+    for name, number in {"N_CHOSEN_ON": 2, "N_MEASURED": 4}.items():
+        monkeypatch.setattr(name_reads, name, number)
+    models = replace(models, model=deepcopy(models.model).double())
+    model = models.model
+    numbers = name_reads.run(models)["name_reads"]
+    json.dumps(numbers)
+    assert list(numbers["expected"]) == list(name_reads.EXPECTED) and len(numbers["map"]) == 14
+    texts = sentences(models.encode, 4, seed=0)
+
+    def answer(symbols):
+        right, other = model(symbols)[0][:, -1].gather(-1, texts["names"]).unbind(-1)
+        return right - other
+
+    runs = Patching(answer, attention_layers(model), texts["clean"], texts["corrupted"])
+    tails, receiver, layer = Tails(model, texts), (2, 1), model.blocks[2].attention
+    found = name_reads.into(tails, (0, 3), receiver)
+    seen = {kind: [] for kind in ("clean", "corrupted")}
+    for kind in seen:
+        hook = layer.register_forward_pre_hook(lambda _, inputs, kind=kind: seen[kind].append(inputs[0]))
+        model(texts[kind])
+        hook.remove()
+
+    def back(**read):
+        said = []
+        hooks = [
+            getattr(layer, f"{name}_proj").register_forward_pre_hook(lambda _, inputs, x=x: (x,))
+            for name, x in read.items()
+        ] + [layer.out_proj.register_forward_pre_hook(lambda _, inputs: said.append(inputs[0]))]
+        model(texts["corrupted"])
+        for hook in hooks:
+            hook.remove()
+        return pytest.approx(share(runs, runs.head(receiver, -1, *said)), abs=1e-6)
+
+    (clean,), (corrupted,) = seen["clean"], seen["corrupted"]
+    assert found["received"] == back(query=clean, key=clean, value=clean)
+    for name in ("query", "key", "value"):
+        assert found[name] == back(**{name: clean})
+    mixed = corrupted.clone()
+    mixed[:, SECOND] = clean[:, SECOND]
+    query = corrupted.clone()
+    query[:, SECOND:] = name_reads.query_from(tails, (0, 3), receiver)
+    for name in ("key", "value"):
+        assert found["mended"][name] == back(query=query, **{name: mixed})
+    path = share(runs, runs.path((0, 3), receiver, "query"))
+    assert found["path"] == pytest.approx(path, abs=1e-6)
 
 
 @torch.no_grad()
