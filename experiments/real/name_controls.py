@@ -112,18 +112,18 @@ def controlled(model, texts: dict[str, Tensor], others: Tensor, heads: list[tupl
     return rows
 
 
-def feeds(few: Tails, tails: Tails, receiver: tuple[int, int]) -> dict:
-    """What feeds one head, under the corruption of both."""
+def feeds(few: Tails, tails: Tails, receiver: tuple[int, int], into: tuple[str, ...] = READS) -> dict:
+    """What feeds these of one head's query, key and value, under the corruption of both."""
     found = []
     for block in range(receiver[0]):
         heads = [(block, head) for head in range(few.layers[block].n_heads)]
-        found += [(few.path(head, receiver, reads), head, reads) for head in heads for reads in READS]
+        found += [(few.path(head, receiver, reads), head, reads) for head in heads for reads in into]
         few.behind.clear()  # else all of them would be kept
     strongest = sorted(found, key=lambda one: abs(one[0]), reverse=True)[:N_PATHS]
     return {
         "received": back(tails, receiver, -1),
-        "words": {reads: path(tails, None, receiver, reads) for reads in READS},
-        "all": {reads: sum(share for share, _, into in found if into == reads) for reads in READS},
+        "words": {reads: path(tails, None, receiver, reads) for reads in into},
+        "all": {reads: sum(share for share, _, by in found if by == reads) for reads in into},
         "paths": [
             {"head": head, "reads": reads, "back": path(tails, head, receiver, reads)} for _, head, reads in strongest
         ],

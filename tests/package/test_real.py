@@ -546,6 +546,7 @@ def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
     mixed[:, SECOND] = clean[:, SECOND]
     query = corrupted.clone()
     query[:, SECOND:] = name_reads.query_from(tails, (0, 3), receiver)
+    assert found["last"] == back(query=query)
     for name in ("key", "value"):
         assert found["mended"][name] == back(query=query, **{name: mixed})
     path = share(runs, runs.path((0, 3), receiver, "query"))
