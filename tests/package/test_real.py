@@ -527,7 +527,7 @@ def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
         model(texts[kind])
         hook.remove()
 
-    def back(**read):
+    def back(at=-1, **read):
         said = []
         hooks = [
             getattr(layer, f"{name}_proj").register_forward_pre_hook(lambda _, inputs, x=x: (x,))
@@ -536,10 +536,11 @@ def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
         model(texts["corrupted"])
         for hook in hooks:
             hook.remove()
-        return pytest.approx(share(runs, runs.head(receiver, -1, *said)), abs=1e-6)
+        return pytest.approx(share(runs, runs.head(receiver, at, *said)), abs=1e-6)
 
     (clean,), (corrupted,) = seen["clean"], seen["corrupted"]
-    assert found["received"] == back(query=clean, key=clean, value=clean)
+    whole = {"query": clean, "key": clean, "value": clean}
+    assert found["received"] == back(**whole) and found["every_place"] == back(at=None, **whole)
     for name in ("query", "key", "value"):
         assert found[name] == back(**{name: clean})
     mixed = corrupted.clone()
@@ -550,7 +551,7 @@ def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
     for name in ("key", "value"):
         assert found["mended"][name] == back(query=query, **{name: mixed})
     path = share(runs, runs.path((0, 3), receiver, "query"))
-    assert found["path"] == pytest.approx(path, abs=1e-6)
+    assert found["path"] == pytest.approx(path, abs=1e-6) and path == back(at=None, query=query)
 
 
 @torch.no_grad()
