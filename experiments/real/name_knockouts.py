@@ -82,8 +82,8 @@ def _nothing(right: float, trained_gap: list[float], heads: list[dict], largest:
 
 
 def _relents(reactions: list[dict], negative: list[tuple[int, int]]) -> bool:
-    most = max(reactions, key=lambda row: abs(row["reaction"][0]))
-    return most["head"] in negative and most["reaction"][0] > 0
+    most = sorted(reactions, key=lambda row: abs(row["reaction"][0]))[-1:]  # a random model may have none
+    return any(row["head"] in negative and row["reaction"][0] > 0 for row in most)
 
 
 def mean(numbers: Tensor) -> list[float]:

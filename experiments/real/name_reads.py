@@ -132,10 +132,10 @@ def run(models: Models) -> dict:
     chosen_on, texts = (sentences(models.encode, n, seed) for n, seed in ((N_CHOSEN_ON, 7), (N_MEASURED, 8)))
     brought, look = every_head(model, chosen_on)["last"], looks(model, texts)
     few, tails = Tails(model, chosen_on), {kind: Tails(model, texts, KINDS[kind]) for kind in KINDS}
-    movers = sorted(best(brought, N_DIRECT), key=few.path, reverse=True)[:N_BEST]
-    lookers = _looking([{"head": head, "looks": look(head, -1)} for head in movers])
-    looker, late = next(head for head in lookers + movers if head[0] > 1), max(movers)  # a random model may have none
-    (teller,) = best(brought, 1, range(1, looker[0]))
+    direct = sorted(best(brought, N_DIRECT), key=few.path, reverse=True)
+    lookers = _looking([{"head": head, "looks": look(head, -1)} for head in direct[:N_BEST]])
+    looker = next(head for head in lookers + direct if head[0] > 1)  # a random model may have no lookers
+    late, (teller,) = max(direct[:N_BEST]), best(brought, 1, range(1, looker[0]))
     maps = model(texts["clean"], need_weights=True)[1]
     found = {
         "into": {"teller": teller, "looker": looker} | {kind: into(of, teller, looker) for kind, of in tails.items()},
