@@ -102,6 +102,21 @@ def test_no_queries_no_output():
 
 
 @runs_the_kernel
+def test_heads_may_be_more_than_the_second_side_of_a_grid_holds(monkeypatch):
+    """The interpreter would take any grid, so this one is only looked at."""
+    grids = []
+
+    class Looks:
+        def __getitem__(self, grid):
+            grids.append(grid)
+            return lambda *sizes, **options: None
+
+    monkeypatch.setattr("attention_course.efficient.flash_triton._forward", Looks())
+    attend(*torch.zeros(3, 70_000, 1, 1, 16, device=DEVICE))
+    assert grids == [(70_000, 1)]
+
+
+@runs_the_kernel
 @pytest.mark.parametrize(
     ("error", "message", "arguments", "options"),
     [
