@@ -4,10 +4,10 @@ import csv
 import re
 
 import pytest
-from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, notebook
+from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, notebook, result_of
 
 from attention_classroom import grade
-from attention_classroom.overrides import Decided, read_decided
+from attention_classroom.overrides import Decided, read_decided, write_decided
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 UNDEFINED = f"def answer(x):\n    return from_file(x)\n\n{CHECK}"
@@ -153,6 +153,11 @@ def test_what_is_filled_in_while_the_grader_runs_counts(tmp_path, graded, monkey
     monkeypatch.setattr(grade, "grade_all", meanwhile)
     assert graded() == 0
     assert [row["points"] for row in rows_of(table)] == ["2"]
+
+
+def test_an_answer_that_was_stopped_may_be_decided(tmp_path):
+    write_decided(ONE, [result_of("Di", status="stopped")], Decided(), tmp_path / "decided.csv")
+    assert [(row["student"], row["points"]) for row in rows_of(tmp_path / "decided.csv")] == [("Di", "")]
 
 
 def test_a_notebook_that_cannot_be_read_may_be_decided(tmp_path, graded):
