@@ -21,12 +21,15 @@ HALF = "import torch\n\ndef answer(x):\n    p = x.softmax(0)\n    right = torch.
     [("return right if len(x) < 4 else right + 1", 4 / 12), ("return right + 1", 0), ("return right", 0)],
 )
 def test_a_wrong_answer_earns_the_share_of_its_tests_where_the_assignment_says_so(tmp_path, line, share):
-    path = notebook(tmp_path / "a.ipynb", START, f"{HALF}    {line}\n{CHECK}")
+    worse, path = (
+        notebook(tmp_path / f"{n}.ipynb", START, f"{HALF}    {code}\n{CHECK}")
+        for n, code in enumerate(["return right + 1", line])
+    )
     sizes = [len(arguments[0]) for arguments in draw(find_exercise(JACOBIAN), 0)]
     assert sum(size < 4 for size in sizes) == 4  # of twelve
     for partial in (False, True):
         assignment = made(*ONE.tasks, partial=partial)
-        result = grade_one(assignment, "Ada", [path])
+        result = grade_one(assignment, "Ada", [worse, path])
         assert result["tasks"][JACOBIAN]["share"] == share
         write_reports(assignment, [result], tmp_path / "out", {})
         points = "2" if line == "return right" else f"{round(2 * share * partial, 2):g}"
