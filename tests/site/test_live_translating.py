@@ -174,12 +174,12 @@ def test_a_word_can_be_found(open_translator):
     columns = items.evaluate_all("all => all.filter((one) => one.offsetTop === all[0].offsetTop).length")
     assert columns > 1
     items.first.focus()
-    for key, place in (("ArrowDown", columns), ("ArrowRight", columns + 1), ("ArrowUp", 1), ("End", -1)):
+    for key, place in (("ArrowDown", columns), ("ArrowRight", columns + 1), ("ArrowUp", 1), ("Home", 0), ("End", -1)):
         page.keyboard.press(key)
         assert is_focused(items.nth(place))
         assert stops.count() == 1 and is_focused(stops)
-    page.keyboard.press("Home")
     page.locator(".course-live-instead").evaluate("list => list.scrollTop = 100")
     live.written.nth(2).click()
+    assert items.first.get_attribute("tabindex") == "0"
     assert page.locator(".course-live-instead").evaluate("list => list.scrollTop") == 0
     assert page.locator(".course-live-words button[tabindex='0']").all_inner_texts() == ["clear the sentence"]

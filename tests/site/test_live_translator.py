@@ -33,7 +33,7 @@ def test_what_is_shown_is_pytorchs(open_translator, model, from_folder):
 
 
 def test_unknown_words_and_long_sentences_are_said(open_translator):
-    """They change nothing; French words are not read; a capital is; words can be chosen from a list."""
+    """They change nothing; French words are not read; capitals and quotes are; words can be chosen from a list."""
     page, live = open_translator()
     count = page.locator(".course-live-text p").first
     source = encode(TEXT)
@@ -43,7 +43,7 @@ def test_unknown_words_and_long_sentences_are_said(open_translator):
         assert live.text.get_attribute("aria-invalid") == "true"
         assert live.state["source"] == source
     assert live.text.get_attribute("aria-describedby") == live.fault.get_attribute("id")
-    live.text.fill("The cat sees " + "cat " * 10)
+    live.text.fill("The “cat” sees " + "cat " * 10)
     assert count.inner_text() == "13 of 13 words. The sentences it has read end with “.”."
     assert live.fault.inner_text() == ""
     live.wait_for(source=encode("the cat sees " + "cat " * 10), writing=False)
