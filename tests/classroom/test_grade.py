@@ -225,8 +225,9 @@ def test_what_cannot_be_read_is_looked_at_and_never_wrong(verdict_on, cells):
 def test_what_is_only_looked_at_leaves_no_doubt(verdict_on):
     """Where nothing that is left out may have changed what a wrong answer uses, it is wrong."""
     looked_at = "print(signs[0])\nassert len(signs) == 2\nabove = signs[0] > 1\ntried = answer(torch.ones(2))"
-    assert verdict_on(START, "signs = [3.0, 1.0]", SIGNED, looked_at)["status"] == "wrong"
-    lambda_ = f"answer = lambda x: x\n{CHECK}\nprint(answer(torch.ones(2)), answer(torch.ones(3)).sum())"
+    counted = "class Total:\n    total = sum(signs)\n\n\nTotal()"
+    assert verdict_on(START, "signs = [3.0, 1.0]", SIGNED, looked_at, counted)["status"] == "wrong"
+    lambda_ = f"answer = lambda x: x\nbool({CHECK})\nprint(answer(torch.ones(2)), answer(torch.ones(3)).sum())"
     assert verdict_on(START, lambda_)["status"] == "wrong"
 
 
