@@ -74,6 +74,11 @@ def test_what_an_interruption_left_of_the_ten_runs_is_gone_on_with(course, ask):
     assert begun == [0, 7] and page["claims"][0]["held"] == 10
 
 
+def test_another_build_of_a_version_leaves_the_odds_as_they_are(monkeypatch):
+    monkeypatch.setattr(odds, "version", lambda package: "2.9.1+cpu")
+    assert odds.versions() == {"torch": "2.9.1", "numpy": "2.9.1"}
+
+
 @pytest.mark.parametrize(
     ("cut_short", "edited", "kept"), [(False, False, True), (True, False, False), (False, True, False)]
 )
