@@ -74,7 +74,7 @@ def every_method(model: nn.Module, tokens: Tensor, baseline: Tensor, steps: int 
         steps: As for `integrated_gradients`.
 
     Returns:
-        `(batch, n)` by name, none below 0. "integrated from zeros" are integrated gradients from a baseline of zeros
+        `(batch, n)` by name, none below 0. "integrated from 0" are integrated gradients from a baseline of zeros
         and the last token. "head ablation" adds up the last token's rows of all maps, each times what the answer loses
         without its head.
     """
@@ -104,7 +104,7 @@ def every_method(model: nn.Module, tokens: Tensor, baseline: Tensor, steps: int 
         "gradient": gradients(answer, x).norm(dim=-1),
         "gradient × input": gradient_times_input(answer, x).abs(),
         "integrated gradients": integrated_gradients(answer, x, baseline, steps).abs(),
-        "integrated from zeros": integrated_gradients(answer, x, zeros, steps).abs(),
+        "integrated from 0": integrated_gradients(answer, x, zeros, steps).abs(),
         "token hidden": erasure(lambda tokens, mask: model.read(model.embedding(tokens), mask)[0], tokens).abs(),
         "token replaced": replacement(answer, x, baseline).abs(),
     }

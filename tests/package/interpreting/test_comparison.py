@@ -69,7 +69,7 @@ def test_every_method_is_called_as_it_is_meant():
     torch.testing.assert_close(scores["integrated gradients"], gathered)
     zeros = x * torch.tensor([0, 0, 0, 0, 1.0])[:, None]
     gathered = interpret.integrated_gradients(answer, x, zeros, 20).abs()
-    torch.testing.assert_close(scores["integrated from zeros"], gathered)
+    torch.testing.assert_close(scores["integrated from 0"], gathered)
 
     def chosen(x):
         number, maps = model.read(x)
