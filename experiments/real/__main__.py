@@ -39,8 +39,8 @@ PARTS = {  # each a file of this folder, with the findings that it measures
 # Files that measure what is no finding, and say themselves what was expected.
 BESIDE = ("two_names", "name_controls", "name_knockouts", "name_reads", "tools")
 NOTES = {  # written after the first run
-    "bank": "RIGHT alone would have said little: of the three words with one sense nearly as many are given the sense "
-    "of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",
+    "bank": "RIGHT alone would have said little: of the three words without these senses nearly as many are given the "
+    "sense of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",
     "beyond_length": "INSIDE missed its bound by little: at 4,096 places the first half is worth nothing any more, and "
     "does hardly any harm. At 7,168, still inside, it does .34 bits of it.",
     "clark": "No block prefers [SEP]: its weight is hardly more than that of equal weights. MiniLM was trained so that "
