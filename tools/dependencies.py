@@ -11,6 +11,7 @@ import ast
 import re
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 PACKAGE = "attention_course"
 EXERCISES = f"{PACKAGE}.exercises"
@@ -19,15 +20,22 @@ FILE_NAME = re.compile(r"\w[\w.-]*")
 EXERCISE_ID = re.compile(r"(\w+)\.\w+")
 SCRIPTS = ["experiments", "experiments/sweeps", "experiments/real"]  # which tests name in a string
 WHOLE = {"_ext", "_static", "tools"}  # folders of which a test that names one may use any file
+ONE_PARSER = Lock()
 MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
+
+
+def parse(source):
+    """Its syntax tree, one at a time: Python 3.11's parser fails now and then in two threads at once."""
+    with ONE_PARSER:
+        return ast.parse(source)
 
 
 def parse_cell(source):
     """The syntax tree of a cell; what a magic like `%%writefile` takes in is code too."""
     try:
-        return ast.parse(source)
+        return parse(source)
     except SyntaxError:
-        return ast.parse(MAGIC.sub(r"\1pass", source))
+        return parse(MAGIC.sub(r"\1pass", source))
 
 
 @cache
@@ -117,7 +125,7 @@ class Package:
     @cache  # noqa: B019
     def parsed(self, file):
         """The syntax tree of a file."""
-        return ast.parse(file.read_text(encoding="utf-8"))
+        return parse(file.read_text(encoding="utf-8"))
 
     def tree(self, module):
         """The syntax tree of a module."""

@@ -20,7 +20,6 @@ from datetime import date
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from threading import Lock
 
 from dependencies import PACKAGE, Package, depends_on, parse_cell
 from execute import CACHE, expected
@@ -41,7 +40,6 @@ DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)  
 SHOWN = ("text/plain", "text/html", "image/png")
 MEASURES = {"perf_counter", "time_calls", "peak_memory", "describe_machine"}  # other numbers each time
 MEASURED_ANEW = {"machine": "", "date": ""}
-ONE_PARSER = Lock()  # Python 3.11's parser fails now and then in two threads at once
 TEN = [(seed, OTHERS[seed % len(OTHERS)]) for seed in range(5)] + [(seed, "native") for seed in range(5)]
 
 
@@ -137,8 +135,7 @@ def load(file, checksum):
 
 def now(name):
     """The checksum of a notebook as it and the package stand at this moment."""
-    with ONE_PARSER:
-        return fingerprint(read(name), Package("."))
+    return fingerprint(read(name), Package("."))
 
 
 def one_run(name, seed, arithmetic):

@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
-from dependencies import Package, depends_on
+from dependencies import Package, depends_on, parse_cell
 from odds import code_of
 from tiny_book import ROOT
 
@@ -110,6 +113,22 @@ def test_what_a_package_does_itself_counts_for_every_module_in_it(tmp_path):
     passed_on = FILES["__init__.py"].replace("causal_mask\n", "causal_mask, padding\n").replace('["', '["padding", "')
     assert depends_on(write(tmp_path, {"__init__.py": passed_on}), [cell]) == before
     assert depends_on(write(tmp_path, {"__init__.py": passed_on + "torch.set_num_threads(1)\n"}), [cell]) != before
+
+
+def test_no_two_threads_parse_at_once(monkeypatch):
+    """Python 3.11's parser fails now and then where they do."""
+    inside, at_once = [], []
+
+    def slowly(source):
+        inside.append(source)
+        time.sleep(0.01)
+        at_once.append(len(inside))
+        inside.pop()
+
+    monkeypatch.setattr("dependencies.ast", SimpleNamespace(parse=slowly))
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(parse_cell, "1234"))
+    assert at_once == [1, 1, 1, 1]
 
 
 def test_what_python_loads_is_followed():
