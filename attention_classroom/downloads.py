@@ -9,7 +9,7 @@ from collections.abc import Collection
 from datetime import datetime
 from pathlib import Path
 
-from attention_classroom.tables import lines
+from attention_classroom.tables import NUMBER, lines
 
 MOODLE, CANVAS = ("Identifier", "Full name"), ("ID", "Student")  # where the number and the name stand
 TIME = "Last modified (submission)"
@@ -33,7 +33,9 @@ def read_download(path: Path, students: Collection[str]) -> list[tuple[str, str,
     """
     rows = lines(path, ["student"])
     head = next(rows, ("", [""]))[1]
-    cells = ((where, dict(zip(head, row, strict=False))) for where, row in rows)
+    cells = [(where, dict(zip(head, row, strict=False))) for where, row in rows]
+    groups = {_group(row) for _, row in cells}  # one may have the number of somebody else
+    students = [one for one in students if NUMBER.sub("", one) not in groups]
     if head[0] == MOODLE[0]:
         return [_of_line(where, row, MOODLE, students) for where, row in cells]
     if head[:2] == [*reversed(CANVAS)]:
@@ -48,8 +50,11 @@ def _of_line(where, row, columns, students):
         raise ValueError(f"{where}: expected a participant such as 'Participant 1007', got {row[columns[0]]!r}")
     own = f"{row.get(columns[1]) or 'Participant'}_{number[0]}"
     student = next((one for one in students if one.rpartition("_")[2] == number[0]), own)
-    group = row.get(GROUP) or row.get(TEAM, "")
-    return where, student, _time(row.get(TIME, ""), where), row.get(MORE, "").strip(), group.strip()
+    return where, student, _time(row.get(TIME, ""), where), row.get(MORE, "").strip(), _group(row)
+
+
+def _group(row):
+    return (row.get(GROUP) or row.get(TEAM, "")).strip()
 
 
 def _time(text, where):

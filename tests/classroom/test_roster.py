@@ -90,7 +90,7 @@ def test_what_a_group_handed_in_once_counts_for_each_of_it_and_is_decided_once(t
     for name, answer in {"Red_12": UNDEFINED, "Cy_9": f"{RIGHT}\n{CHECK}"}.items():
         notebook(tmp_path / "class" / f"{name}_assignsubmission_file_" / "scale.ipynb", START, answer)
     late, never = '"Tuesday, 2 March 2027, 5:00 PM"', "-"
-    of_each = {"Ada,1007": f"{late},Red,", "Ben,8": f"{late},Red,2", "Cy,9": f"{never},,", "Zoe,10": f"{never},Blue,"}
+    of_each = {"Ada,1007": f"{late},Red,", "Ben,8": f"{late},Red,2", "Cy,9": f"{never},,", "Zoe,12": f"{never},Blue,"}  # as Red
     rows = [f"Participant {one.split(',')[1]},{one.split(',')[0]},{more}" for one, more in of_each.items()]
     head = "Identifier,Full name,Last modified (submission),Group,extension"
     (tmp_path / "sheet.csv").write_text("\n".join([head, *rows, ""]))
@@ -102,7 +102,7 @@ def test_what_a_group_handed_in_once_counts_for_each_of_it_and_is_decided_once(t
     assert list(marks(out, "decided.csv")) == ["Red_12"]
     table.write_text(table.read_text().replace(f"{JACOBIAN},,", f"{JACOBIAN},2,"))
     assert main(call) == 0
-    points = {"Ada_1007": "1", "Ben_8": "2", "Cy_9": "2", "Zoe_10": ""}
+    points = {"Ada_1007": "1", "Ben_8": "2", "Cy_9": "2", "Zoe_12": ""}
     assert {name: row["points"] for name, row in marks(out).items()} == points
     sheet = (out / "moodle.csv").read_text().splitlines()
     assert {*sheet[1:]} == {"Participant 1007,1,", "Participant 8,2,", "Participant 9,2,"}
