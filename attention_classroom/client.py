@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from attention_classroom.lent import Lent
+from attention_classroom.lent_functions import Lent
 from attention_classroom.protocol import decode, encode, receive, send
 from attention_classroom.submission import Submission, from_message
 from attention_classroom.words import cut, fit_to_show

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,12 +10,12 @@ from attention_classroom.gradebooks import write_gradebooks
 from attention_classroom.grading import safe_name, write_whole
 from attention_classroom.handed_in import is_in_time
 from attention_classroom.judging import ABSENT, UNJUDGED
+from attention_classroom.lateness import as_due, days_late, share_left
 from attention_classroom.mistakes import write_mistakes
 from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.roster import Roster
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.tables import FOR_EXCEL, harmless, table
-from attention_classroom.times import days_late, share_left
 
 MOST_NAMED = 8  # who wrote the same; of more, only how many
 
@@ -57,7 +56,7 @@ def write_reports(
     remarks += _of_the_absent(results)
     roster = roster or Roster()
     of_each = [(one["student"], one | {"student": name}) for one in results for name in roster.of(one["student"])]
-    own = [replace(assignment, due=roster.due.get(one["student"], assignment.due)) for _, one in of_each]
+    own = [as_due(assignment, roster, one["student"]) for _, one in of_each]
     rows = [_row(one, result, times.get(by)) for one, (by, result) in zip(own, of_each, strict=True)]
     exercises = [task.exercise for task in assignment.tasks]
     head = ["student", "points", "of", "days late", "to look at", *exercises, "notes"]

@@ -1,15 +1,12 @@
-"""When each student handed in, from lines of a name and a time as people write them; and what being late costs."""
+"""When each student handed in, from lines of a name and a time as people write them."""
 
-import math
 from collections.abc import Collection
 from datetime import date, datetime, tzinfo
 from pathlib import Path
 
-from attention_classroom.assignment import Assignment
 from attention_classroom.downloads import read_download
 from attention_classroom.tables import harmless, lines, named, student_of
 
-DAY = 24 * 60 * 60  # seconds
 FORM = "2027-03-01T18:05+01:00"
 
 
@@ -85,16 +82,3 @@ def time_of(text: str, zone: tzinfo | None, where: str) -> tuple[datetime, bool]
         raise ValueError(f"{where}: {text} has a time zone, and the due date has none: leave it out")
     assumed = when.tzinfo is None and zone is not None
     return (when.replace(tzinfo=zone) if assumed else when), assumed
-
-
-def days_late(assignment: Assignment, handed_in: str | None) -> int:
-    """How many days late have begun; 0 where there is no late rule or no time is known."""
-    if assignment.due is None or handed_in is None:
-        return 0
-    due, came = datetime.fromisoformat(assignment.due), datetime.fromisoformat(handed_in)
-    return max(0, math.ceil((came - due).total_seconds() / DAY))
-
-
-def share_left(assignment: Assignment, handed_in: str | None) -> float:
-    """The share of its points that is left to a late notebook."""
-    return max(0.0, 1 - assignment.late_per_day * days_late(assignment, handed_in))

@@ -141,7 +141,11 @@ def hide_future(mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor | Non
 
 
 def _distance(n_queries: int, n_keys: int, device) -> Tensor:
-    """How far each key lies behind each query: `(n_queries, n_keys)`, negative in the future."""
+    """How far each key lies behind each query: `(n_queries, n_keys)`, negative in the future.
+
+    What never holds a whole mask (tiles, blocks, `explore/views/parts/attend.js`) aligns the two again, in its own way;
+    the tests of the contract and of the explorers compare it with this.
+    """
     query_position = torch.arange(n_keys - n_queries, n_keys, device=device)
     return query_position[:, None] - torch.arange(n_keys, device=device)
 

@@ -19,7 +19,7 @@ import nbformat
 from environments import overlay, run, site_packages
 from execute import CACHE, expected
 from jupyter_cache import get_cache
-from notebooks import WORKERS, code_cells, names, path
+from notebooks import WORKERS, code_cells, names, path, timeout
 from published import published
 
 ADDRESS = "https://example.org/group/course"  # where the course is published, for these readers
@@ -109,7 +109,7 @@ def main(environment, *pages):
         pythons = dict.fromkeys(order, with_it) | {chosen[0]: without}
         copies = {name: lay_out(name, folder, pythons[name], commit, installed) for name in order}
         pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--numprocesses={WORKERS}"]
-        options = ["--dist=loadscope", "--no-loadscope-reorder", "--nbval-lax", "--nbval-cell-timeout=600"]
+        options = ["--dist=loadscope", "--no-loadscope-reorder", "--nbval-lax", f"--nbval-cell-timeout={timeout()}"]
         ran = subprocess.run([*pytest, *options, *copies.values()], cwd=folder, env=variables)
         for name, copy in copies.items():
             report = copy.with_name("report.json")

@@ -25,7 +25,7 @@ from attention_classroom.assignment import Assignment, Task
 from attention_classroom.client import Asker, Stopped
 from attention_classroom.grading import grade_all, grade_one, safe_name
 from attention_classroom.handed_in import submissions
-from attention_classroom.lent import NUMBERS, Lent
+from attention_classroom.lent_functions import NUMBERS, Lent
 from attention_classroom.protocol import encode, send
 from attention_classroom.reports import write_reports
 from attention_classroom.sandbox import PROMISES

@@ -11,11 +11,11 @@ from attention_classroom.assignment import Assignment, Task
 from attention_classroom.grade import main
 from attention_classroom.grading import grade_one
 from attention_classroom.handed_in import submissions
+from attention_classroom.lateness import days_late
 from attention_classroom.mistakes import SENTENCES
 from attention_classroom.reports import write_reports, write_times
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.submission import read
-from attention_classroom.times import days_late
 from attention_course.exercises import find_exercise
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")

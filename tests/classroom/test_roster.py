@@ -90,7 +90,8 @@ def test_what_a_group_handed_in_once_counts_for_each_of_it_and_is_decided_once(t
     for name, answer in {"Red_12": UNDEFINED, "Cy_9": f"{RIGHT}\n{CHECK}"}.items():
         notebook(tmp_path / "class" / f"{name}_assignsubmission_file_" / "scale.ipynb", START, answer)
     late, never = '"Tuesday, 2 March 2027, 5:00 PM"', "-"
-    of_each = {"Ada,1007": f"{late},Red,", "Ben,8": f"{late},Red,2", "Cy,9": f"{never},,", "Zoe,12": f"{never},Blue,"}  # as Red
+    of_each = {"Ada,1007": f"{late},Red,", "Ben,8": f"{late},Red,2", "Cy,9": f"{never},,"}
+    of_each["Zoe,12"] = f"{never},Blue,"  # another group has this number
     rows = [f"Participant {one.split(',')[1]},{one.split(',')[0]},{more}" for one, more in of_each.items()]
     head = "Identifier,Full name,Last modified (submission),Group,extension"
     (tmp_path / "sheet.csv").write_text("\n".join([head, *rows, ""]))
