@@ -59,7 +59,8 @@ class Report(list):
         lines += [f"not asked: {question}, {error}" for question, error in self.unasked.items()]
         if not self.wrong:
             n_asked = len(QUESTIONS) - len(self.unasked)
-            lines.append(f"{n_asked} questions found nothing wrong, as far as they apply")
+            found = "only notes, which depend on what you meant" if self else "nothing wrong"
+            lines.append(f"{n_asked} questions found {found}, as far as they apply")
             lines.append("(few tokens, one mask at a time; causal=True asks whether it hides the future)")
         return "\n".join(lines)
 

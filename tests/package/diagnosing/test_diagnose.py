@@ -573,9 +573,10 @@ def test_its_help_lists_every_question(capsys):
         ("right", ("--causal",), 1, "WRONG future"),
         ("right", ("--mask-means", "hide"), 1, "WRONG mask_inverted"),
         ("right", ("--mask-means", "attend"), 0, "found nothing wrong"),
+        ("unscaled", (), 0, "questions found only notes"),
         ("unscaled", ("--scale", "1/sqrt(d)"), 1, "WRONG scale"),
         ("unscaled", ("--scale", "1"), 0, "found nothing wrong"),
-        ("MultiheadAttention", (), 0, "found nothing wrong"),
+        ("MultiheadAttention", (), 0, "found only notes"),
         ("MultiheadAttention", ("--layout", "(batch, n, d)"), 1, "WRONG batch_mixes"),
     ],
 )
