@@ -21,7 +21,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
-from dependencies import PACKAGE, Package, depends_on, parse_cell
+from dependencies import PACKAGE, Package, depends_on, parse, parse_cell
 from execute import CACHE, expected
 from instructions import AVX2, PLAINEST, need_x86
 from jupyter_cache import get_cache
@@ -43,27 +43,34 @@ MEASURED_ANEW = {"machine": "", "date": ""}
 TEN = [(seed, OTHERS[seed % len(OTHERS)]) for seed in range(5)] + [(seed, "native") for seed in range(5)]
 
 
+class Decisive(ast.NodeTransformer):
+    """Takes out docstrings, and where in the package a name is imported from; keeps the names."""
+
+    def __init__(self):
+        self.imported = []
+
+    def visit(self, node):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body[0] = ast.Pass()
+        return super().visit(node)
+
+    def visit_ImportFrom(self, node):
+        if not node.module or node.module.split(".")[0] != PACKAGE:
+            return node
+        self.imported += map(ast.unparse, node.names)
+        return ast.Pass()
+
+
 @cache
 def code_of(source):
-    """What of a module or a cell could decide a claim: all lines but docstrings and blanks, and the names it imports.
-
-    Where in the package a name is imported from decides nothing.
-    """
-    lines, imported = source.splitlines(), []
+    """What of a module or a cell could decide a claim: its code without docstrings, comments and blanks."""
     try:
-        tree = parse_cell(source)
+        tree = parse(source)
     except SyntaxError:
-        return lines
-    for node in ast.walk(tree):
-        without = None
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            without = node.body[0]
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE:
-            without = node
-            imported += map(ast.unparse, node.names)
-        if without:
-            lines[without.lineno - 1 : without.end_lineno] = [""] * (without.end_lineno - without.lineno + 1)
-    return [*filter(str.strip, lines), *sorted(imported)]
+        return source.splitlines()
+    decisive = Decisive()
+    lines = ast.unparse(decisive.visit(tree)).splitlines()
+    return [*(line for line in lines if line.strip() not in ("", "pass")), *sorted(decisive.imported)]
 
 
 def checksum_of(*parts):

@@ -161,6 +161,7 @@ def twice(x):
         ("Two\nlines.", "One line.", True),
         ("Doubles.", "Doubles it.\n\n    And says so.", True),
         ("def twice", "\n\ndef twice", True),
+        ("def twice", "# Doubles.\ndef twice", True),
         ("no docstring", "another string", False),
         ("2 * x", "x + x", False),
         ("masks import", "attention import", True),
