@@ -168,7 +168,9 @@ def in_the_plane(
     for beside, end in ends.items():
         x, y = place(*end)
         picture.arrow(start, (x, y))
-        picture.text((start[0] + x) / 2 + 12, (start[1] + y) / 2 - 8, f"beside {beside}")
+        middle, flat = ((start[0] + x) / 2, (start[1] + y) / 2), abs(x - start[0]) > abs(y - start[1])
+        right, below = (0, 20) if flat else (12, 0)
+        picture.text(middle[0] + right, middle[1] + below, f"beside {beside}", anchor="middle" if flat else "start")
     for word, (x, y) in words.items():
         x, y = place(x, y)
         picture.box(x - 5, y - 5, 10, 10, tone="query" if word == moving else "plain")
