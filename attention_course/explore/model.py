@@ -50,7 +50,7 @@ def explore_model(
         limit: How many characters a text may have, or how many words a sentence and its translation.
         unmasked: For a language model: another to choose, with the same vocabulary, but trained with nothing hidden.
         measured: For a language model: what `measure_switched_off` found of it, and then of `unmasked` if there is one.
-            A head that is off may then say its mean, and the cost on held-out text is told.
+            A head that is off may then say its mean, and the cost on unread text is told.
         head: For a language model: block and head, counted from 1, whose weights are shown at first; the mean over the
             heads of the last block if left out.
         source_words: For a translator: the words that may be typed; all but the padding if left out.

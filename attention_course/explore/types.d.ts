@@ -86,7 +86,7 @@ export type Changes = {
   masked: boolean; // whether the future is hidden
   means: boolean; // whether a head that is off says its mean; zeros else
 };
-// Bits a character on held-out text: of the whole model, and with one part off.
+// Bits a character on unread text: of the whole model, and with one part off.
 export type Costs = {
   n_pieces: number; // of the text
   length: number; // of each

@@ -1,4 +1,4 @@
-"""What a head that is off says, and what that costs on held-out text: beside the record."""
+"""What a head that is off says, and what that costs on unread text: beside the record."""
 
 import pytest
 from live_models import INTACT, Live, copied, make_model
@@ -15,8 +15,8 @@ def measured():
 
 
 def paragraphs(live):
-    """What is said of held-out text below the text, and once more below the switches."""
-    return [one.inner_text() for one in live.page.locator(".course-live p", has_text="of held-out text:").all()]
+    """What is said of unread text below the text, and once more below the switches."""
+    return [one.inner_text() for one in live.page.locator(".course-live p", has_text="of unread text:").all()]
 
 
 def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, measured):
@@ -26,7 +26,7 @@ def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, measured):
     menu = page.get_by_label("A head that is off says")
     assert menu.evaluate("menu => menu.selectedOptions[0].label") == "its mean"
     assert live.state["changes"] == WITH_MEANS
-    of = "On 200 pieces of held-out text:"
+    of = "On 200 pieces of unread text:"
     assert paragraphs(live) == [f"{of} {record['bits']:.2f} bits a character."] * 2
     live.check("head 2", 2)
     costs = set()

@@ -8,7 +8,7 @@ import { isIntact, noChanges } from "./engine.js";
 import { range } from "./numbers.js";
 
 const WHAT_OFF_MEANS = "Untick a part to switch it off: a block then adds nothing, and a head says the same to every character";
-const MEAN = ", its mean over held-out text or zeros";
+const MEAN = ", its mean over unread text or zeros";
 const INSTEAD = ["its mean", "zeros"];
 const UNMASKED = " The model was trained with the mask, and has not learned what to do with later characters.";
 
@@ -36,7 +36,7 @@ export const tellHeldOut = ({ sizes, costs }, { heads, blocks, positions, masked
   if (masked !== sizes.masked) alone.push(costs.mask);
   const now = alone.length > 1 ? "not measured with all of these off" : `${(alone[0] ?? costs.bits).toFixed(2)} bits a character`;
   const beside = alone.length ? `; as the model was trained, ${costs.bits.toFixed(2)}` : "";
-  return `On ${costs.n_pieces} pieces of held-out text: ${now}${beside}.`;
+  return `On ${costs.n_pieces} pieces of unread text: ${now}${beside}.`;
 };
 
 // What is taken out, or nothing.
