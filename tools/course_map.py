@@ -20,7 +20,7 @@ HEAD = """## The parts
 
 A first reading has {lessons} lessons, up to a model like the one on this page. \
 It takes {evenings} of an hour and a half. \
-Minutes are estimates of what a first reader needs, with the exercises, but without the open ones.
+Minutes are estimates of what a first reader needs, with the short exercises.
 """
 REST = """
 <details><summary>All other pages: {after} more lessons, and optional pages in italics</summary>
