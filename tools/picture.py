@@ -19,13 +19,14 @@ def draw(browser, scheme):
     """The live model, once it has read its text, down to its average surprise."""
     page = browser.new_page(color_scheme=scheme, viewport={"width": 720, "height": 1200}, device_scale_factor=2)
     page.goto(PAGE.resolve().as_uri())
-    view, cost = page.locator(".course-live").first, page.locator(".course-live-cost").first
+    view = page.locator(".course-live").first
+    cost = view.locator(".course-live-cost:not(:empty)").first
     page.mouse.move(100, 100)  # the model loads once a reader moves something
-    view.locator(".course-live-cost:not(:empty)").wait_for()
+    cost.wait_for()
     above, below = view.bounding_box(), cost.bounding_box()
     size = {"width": above["width"] + 2 * MARGIN, "height": below["y"] + below["height"] - above["y"] + 2 * MARGIN}
     clip = {"x": above["x"] - MARGIN, "y": above["y"] - MARGIN, **size}
-    taken = Image.open(io.BytesIO(page.screenshot(clip=clip)))
+    taken = Image.open(io.BytesIO(page.screenshot(clip=clip, full_page=True)))
     taken.save(PICTURE.format(scheme), quality=80, method=6)
     page.close()
 
