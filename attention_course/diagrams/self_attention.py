@@ -174,7 +174,8 @@ def in_the_plane(
     for word, (x, y) in words.items():
         x, y = place(x, y)
         picture.box(x - 5, y - 5, 10, 10, tone="query" if word == moving else "plain")
-        picture.text(x + 12, y - 12, word, bold=word == moving)
+        right, anchor = (-12, "end") if word == moving else (12, "start")  # the arrows go up and to the right
+        picture.text(x + right, y - 12, word, anchor=anchor, bold=word == moving)
     return picture
 
 

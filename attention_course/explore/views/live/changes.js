@@ -19,10 +19,8 @@ const mean = (/** @type {number[]} */ numbers) => numbers.reduce((sum, number) =
 export const tellCost = ({ sizes }, { bits, intactBits, changes }) => {
   if (!bits.length) return "The first character has no surprise: it is given to the model.";
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
-  const among = 2 ** mean(bits);
-  const like = `like guessing among ${among.toFixed(among < 10 ? 1 : 0)}`;
   const beside = isIntact(sizes, changes) ? "" : `; as the model was trained, ${before}`;
-  return `Average surprise: ${now} bits a character, ${like}${beside}.`;
+  return `Average surprise: ${now} bits a character${beside}.`;
 };
 
 // What the same costs on other text, where it was measured: with nothing off, or one part.
