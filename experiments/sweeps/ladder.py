@@ -175,13 +175,18 @@ def measure(job: tuple[str, float, int]) -> dict:
     return result
 
 
-def train_longer(peak_lr: float) -> dict:
-    """Train the recurrent network of the recorded model's size at one rate, on one thread."""
+def longer_rival(peak_lr: float) -> tuple[nn.Module, float]:
+    """The recurrent network of the recorded model's size, trained at one rate on one thread, and its bits."""
     torch.set_num_threads(1)
     torch.manual_seed(LONGER["seed"])
     model = Recurrent(len(tasks.python_help().vocabulary), LONGER["d_hidden"], last=False)
     sizes = {name: LONGER[name] for name in ("window", "batch", "steps", "seed")}
-    bits = ladder.train(model, **sizes, peak_lr=peak_lr, every=LONGER["steps"])[-1]["bits"]
+    return model, ladder.train(model, **sizes, peak_lr=peak_lr, every=LONGER["steps"])[-1]["bits"]
+
+
+def train_longer(peak_lr: float) -> dict:
+    """What becomes of it."""
+    model, bits = longer_rival(peak_lr)
     size = sum(parameter.numel() for parameter in model.parameters())
     return {"peak_lr": peak_lr, "bits": round(bits, 4), "parameters": size}
 

@@ -1,4 +1,4 @@
-"""What a small language model writes while it learns, and how far back the front page's profits from what it reads."""
+"""What a small language model writes while it learns, and how far back the front page's and a rival profit."""
 
 import math
 
@@ -37,7 +37,13 @@ def run() -> dict:
     front_page = recorded.load("character_model")["models"]["causal"]
     text = ladder.write(STEP, model, **WRITTEN)
     last = {"step": front_page["settings"]["steps"], "bits": front_page["bits"], "text": text, "model": "front page"}
-    read = [{"letters": n, "bits": round(_bits_after(model, n), 4)} for n in READ["letters"]]
+    rates = {row["bits"]: row["peak_lr"] for row in recorded.load("ladder")["longer"]}
+    rival, _ = sweep.longer_rival(rates[min(rates)])
+    read = [
+        {"model": name, "letters": n, "bits": round(_bits_after(reader.eval(), n), 4)}
+        for name, reader in (("front page", model), ("GRU", rival))
+        for n in READ["letters"]
+    ]
     return {"settings": settings | {"read": READ}, "results": [*learning, last], "read": read}
 
 

@@ -71,7 +71,12 @@ SMALL = {
         "LONGER_LRS": [0.01],
         "ProcessPoolExecutor": InTurn,
     },
-    "language_model": {"SETTINGS": {"steps": 4, "every": 1}, "WRITTEN": {"n_letters": 3}, "READ": {"letters": [1, 2]}},
+    "language_model": {
+        "SETTINGS": {"steps": 4, "every": 1},
+        "WRITTEN": {"n_letters": 3},
+        "READ": {"letters": [1, 2]},
+        "sweep.LONGER": {"d_hidden": 8, "window": 16},
+    },
     "layer_costs": {"LENGTHS": [192], "REPEATS": dict.fromkeys(KINDS, 1)},
     "leave_out": {
         "SETTINGS": {"window": 8},
