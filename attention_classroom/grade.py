@@ -9,10 +9,10 @@ from pathlib import Path
 
 from attention_classroom import installed
 from attention_classroom.assignment import Assignment
-from attention_classroom.decisions import read_decided
 from attention_classroom.grading import FAILED, grade_all
 from attention_classroom.handed_in import not_read, submissions
 from attention_classroom.marking import write_marking
+from attention_classroom.overrides import read_decided
 from attention_classroom.packed import pack_feedback
 from attention_classroom.reports import write_reports, write_times
 from attention_classroom.roster import Roster, absent_result, read_roster

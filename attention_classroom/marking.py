@@ -7,10 +7,10 @@ from pathlib import Path
 from string import Template
 
 from attention_classroom.assignment import Assignment
-from attention_classroom.decisions import HEAD, said
 from attention_classroom.grading import write_whole
 from attention_classroom.notebooks import for_marking
 from attention_classroom.open_exercises import is_open, open_exercises
+from attention_classroom.overrides import HEAD, said
 from attention_classroom.tables import lines, named
 from attention_course.exercises import find_exercise
 

@@ -6,13 +6,13 @@ from datetime import datetime
 from pathlib import Path
 
 from attention_classroom.assignment import Assignment
-from attention_classroom.decisions import decide, read_decided, write_decided
 from attention_classroom.gradebooks import write_gradebooks
 from attention_classroom.grading import safe_name, write_whole
 from attention_classroom.handed_in import is_in_time
 from attention_classroom.judging import ABSENT, UNJUDGED
 from attention_classroom.lateness import as_due, days_late, share_left
 from attention_classroom.mistakes import write_mistakes
+from attention_classroom.overrides import decide, read_decided, write_decided
 from attention_classroom.roster import Roster
 from attention_classroom.sandbox import PROMISES
 from attention_classroom.tables import FOR_EXCEL, harmless, table

@@ -20,7 +20,7 @@ MOVED = {
     "classroom.asking": "attention_classroom.client",
     "classroom.assign": "attention_classroom.assign",
     "classroom.assignment": "attention_classroom.assignment",
-    "classroom.decided": "attention_classroom.decisions",
+    "classroom.decided": "attention_classroom.overrides",
     "classroom.grade": "attention_classroom.grade",
     "classroom.grading": "attention_classroom.grading",
     "classroom.handed_in": "attention_classroom.handed_in",

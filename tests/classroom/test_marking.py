@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from test_decisions import rows_of
 from test_grade import CHECK, JACOBIAN, RIGHT, START, notebook
+from test_overrides import rows_of
 
 from attention_classroom import grade
 from attention_classroom.assign import assign

@@ -4,8 +4,8 @@ import re
 import zipfile
 
 import pytest
-from test_decisions import UNDEFINED
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, marks, notebook
+from test_overrides import UNDEFINED
 
 from attention_classroom.grade import main
 from attention_classroom.roster import read_roster

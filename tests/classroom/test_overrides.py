@@ -7,7 +7,7 @@ import pytest
 from test_grade import CHECK, JACOBIAN, ONE, RIGHT, START, WRONG, made, notebook, result_of
 
 from attention_classroom import grade
-from attention_classroom.decisions import Decided, read_decided, write_decided
+from attention_classroom.overrides import Decided, read_decided, write_decided
 
 pytestmark = pytest.mark.usefixtures("in_this_thread")
 UNDEFINED = f"def answer(x):\n    return from_file(x)\n\n{CHECK}"
