@@ -1,4 +1,4 @@
-"""What a small language model writes while it learns, and how far back the front page's and a rival profit."""
+"""What a small language model writes while it learns, and how far back the front page's profits from what it reads."""
 
 import math
 
@@ -37,18 +37,12 @@ def run() -> dict:
     front_page = recorded.load("character_model")["models"]["causal"]
     text = ladder.write(STEP, model, **WRITTEN)
     last = {"step": front_page["settings"]["steps"], "bits": front_page["bits"], "text": text, "model": "front page"}
-    rates = {row["bits"]: row["peak_lr"] for row in recorded.load("ladder")["longer"]}
-    rival, _ = sweep.longer_rival(rates[min(rates)])
-    read = [
-        {"model": name, "letters": n, "bits": round(_bits_after(reader.eval(), n), 4)}
-        for name, reader in (("front page", model), ("GRU", rival))
-        for n in READ["letters"]
-    ]
+    read = [{"letters": n, "bits": round(bits_after(model, n), 4)} for n in READ["letters"]]
     return {"settings": settings | {"read": READ}, "results": [*learning, last], "read": read}
 
 
 @torch.no_grad()
-def _bits_after(model, n_letters: int) -> float:
+def bits_after(model, n_letters: int) -> float:
     """Bits for every fifth letter of the unread text, where a model reads only so many before it."""
     symbols = tasks.python_help().validation[max(READ["letters"]) - n_letters :]
     losses = [

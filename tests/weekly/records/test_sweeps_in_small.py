@@ -55,6 +55,7 @@ SMALL = {
     "fine_tuned": {"SETTINGS": {"window": 32, "further_steps": [1, 2]}},
     "first_symbol": {"SETTINGS": {"places": [2, 4]}, "MODELS": [("transformer", 2), ("gru", 2)]},
     "formal_languages": {"MODELS": [(*model[:4], 3) for model in load("formal_languages").MODELS]},
+    "gru_reads": {"sweep.LONGER": {"d_hidden": 8, "window": 16}, "READ": {"letters": [1, 2]}},
     "head_counts": {"EXPERIMENTS": {"one head": [{"n_heads": 2}, {"d_hidden": 8, "n_relations": 3}]}},
     "interpretability": {
         "STEPS": [2, 3],
@@ -71,12 +72,7 @@ SMALL = {
         "LONGER_LRS": [0.01],
         "ProcessPoolExecutor": InTurn,
     },
-    "language_model": {
-        "SETTINGS": {"steps": 4, "every": 1},
-        "WRITTEN": {"n_letters": 3},
-        "READ": {"letters": [1, 2]},
-        "sweep.LONGER": {"d_hidden": 8, "window": 16},
-    },
+    "language_model": {"SETTINGS": {"steps": 4, "every": 1}, "WRITTEN": {"n_letters": 3}, "READ": {"letters": [1, 2]}},
     "layer_costs": {"LENGTHS": [192], "REPEATS": dict.fromkeys(KINDS, 1)},
     "leave_out": {
         "SETTINGS": {"window": 8},
