@@ -53,7 +53,7 @@ def test_odds_stand_while_the_package_changes_nothing_that_a_page_shows_on_whate
     begun, before, _ = ask()
     assert begun == [1, 9]
     processor.write_text("rounds down")
-    module.write_text(module.read_text().strip() + "  # in other words\n")
+    module.write_text(module.read_text().strip() + "  # in other words\nunused = 0\n")
     begun, after, _ = ask()
     assert begun == [1, 0] and after["fingerprint"] != before["fingerprint"]
     assert after == before | {"fingerprint": after["fingerprint"]}
