@@ -37,8 +37,7 @@ def write_file(file: Path, text: str) -> None:
 
 def build(book: Path) -> subprocess.CompletedProcess:
     """Build the book as `make site` does, except that here Sphinx runs the pages' few cells."""
-    jupyter_book = [sys.executable, Path(__file__).with_name("met_at_files.py")]
-    command = [*jupyter_book, "build", str(book), "-n", "-W", "--keep-going"]
+    command = [Path(sys.executable).parent / "jupyter-book", "build", str(book), "-n", "-W", "--keep-going"]
     return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=240)
 
 
