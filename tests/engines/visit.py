@@ -13,7 +13,7 @@ OPEN_VIEWS = "document.querySelectorAll('.course-explorer details').forEach((box
 # Live models load when they are seen: what stands below them moves, and their sliders come.
 MODELS = ".course-live"
 NOT_STARTED = f"""[...document.querySelectorAll({MODELS!r})]
-  .filter((view) => view.offsetParent && !view.explorer).map((view) => view.textContent.slice(0, 60))"""
+  .filter((view) => view.checkVisibility({{ visibilityProperty: true }}) && !view.explorer).map((view) => view.textContent.slice(0, 60))"""
 PATIENCE = 20  # seconds
 
 UNMOUNTED = """[...document.querySelectorAll(".course-explorer")]
@@ -40,7 +40,6 @@ def look_at(engine) -> dict[str, list]:
     """Do everything on the page that is open: what did not answer a key or a click, under the name of its kind."""
     load_models(engine)
     checks = answer_checks(engine)  # before folds: they cover outputs
-    load_models(engine)  # and what was covered
     folds = open_folds(engine)
     engine.evaluate(OPEN_VIEWS)  # no key reaches a slider in a closed fold
     dead = {
@@ -70,13 +69,22 @@ def count(engine, selector: str) -> int:
 
 
 def load_models(engine) -> None:
-    """Scroll to each live model, and wait until all that are not covered have answered."""
+    """Scroll to each live model, and wait until all that are not covered have answered and said all they have to say.
+
+    Covered ones load when a check is answered: what stands below them moves, and a click on the next check would miss.
+    """
+    if not count(engine, MODELS):
+        return
     for index in range(count(engine, MODELS)):
-        engine.evaluate(f"document.querySelectorAll({MODELS!r})[{index}].scrollIntoView()")
+        engine.evaluate(f"document.querySelectorAll({MODELS!r})[{index}].scrollIntoView({{ behavior: 'instant' }})")
         time.sleep(0.1)  # the page says what is seen once a frame
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and engine.evaluate(NOT_STARTED):
         time.sleep(0.05)
+    height = 0
+    while time.monotonic() < deadline and height != (now := engine.evaluate("document.body.scrollHeight")):
+        height = now
+        time.sleep(0.2)  # a translator writes a word sooner
 
 
 def move_slider(engine, index: int) -> list[str]:
@@ -130,6 +138,7 @@ def answer_checks(engine) -> list[str]:
             said.append(engine.evaluate(verdict))
         if said != ["wrong", "right"]:
             dead.append(f"{engine.evaluate(f'{here}.textContent')[:60]}: {said}")
+        load_models(engine)  # those it covered: the next check moves when they come
     return dead
 
 
