@@ -40,8 +40,6 @@ def program(*names: str, package: str) -> str:
 class Firefox:
     """A Firefox without a window, driven by puppeteer-core."""
 
-    loses_clicks = False
-
     def __init__(self):
         folders = sorted((ROOT / ".venv-node").glob("puppeteer-core-*"))
         if not folders:
@@ -79,8 +77,6 @@ class Firefox:
 
 class WebKit:
     """WebKitGTK's small browser on a virtual screen, driven by its own WebDriver."""
-
-    loses_clicks = True  # its driver does, now and then
 
     def __init__(self):
         driver = program("WebKitWebDriver", package="webkit2gtk-driver")
