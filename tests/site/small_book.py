@@ -3,12 +3,19 @@
 import shutil
 import subprocess
 import sys
+from contextlib import chdir, suppress
 from pathlib import Path
 
 import nbformat
 from bs4 import BeautifulSoup
 from built_site import ROOT
+from execute import CACHE, keep
+from jupyter_cache import get_cache
 from myst_nb.core.read import read_myst_markdown_notebook
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from notebooks import code_cells, meeting_place, names, read
+from traitlets.config import Config
 
 KERNEL = nbformat.from_dict({"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 
@@ -36,9 +43,25 @@ def write_file(file: Path, text: str) -> None:
 
 
 def build(book: Path) -> subprocess.CompletedProcess:
-    """Build the book as `make site` does, except that here Sphinx runs the pages' few cells."""
+    """Build the book as `make site` does, of what its cells showed when they ran."""
+    run_new_cells(book)
     command = [Path(sys.executable).parent / "jupyter-book", "build", str(book), "-n", "-W", "--keep-going"]
     return subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=240)
+
+
+def run_new_cells(book: Path) -> None:
+    """Run the notebooks that the cache does not have. Sphinx would, but it meets kernels at ports, and then forks."""
+    with chdir(book):
+        cache = get_cache(str(CACHE))
+        for name in names():
+            notebook = read(name)
+            try:
+                cache.match_cache_notebook(notebook)
+            except KeyError:
+                if code_cells(notebook):
+                    with suppress(CellExecutionError):  # its page shows it
+                        NotebookClient(notebook, config=Config(KernelManager=meeting_place())).execute()
+                keep(cache, name, notebook, {"execution_seconds": 0})
 
 
 def read_page(site: Path, name: str) -> BeautifulSoup:
