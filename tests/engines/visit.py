@@ -13,7 +13,8 @@ OPEN_VIEWS = "document.querySelectorAll('.course-explorer details').forEach((box
 # Live models load when they are seen: what stands below them moves, and their sliders come.
 MODELS = ".course-live"
 NOT_STARTED = f"""[...document.querySelectorAll({MODELS!r})]
-  .filter((view) => view.checkVisibility({{ visibilityProperty: true }}) && !view.explorer).map((view) => view.textContent.slice(0, 60))"""
+  .filter((view) => view.checkVisibility({{ visibilityProperty: true }}) && !view.explorer)
+  .map((view) => view.textContent.slice(0, 60))"""
 PATIENCE = 20  # seconds
 
 UNMOUNTED = """[...document.querySelectorAll(".course-explorer")]
