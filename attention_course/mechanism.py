@@ -99,13 +99,13 @@ def as_mechanism(attention: Callable) -> Mechanism:
     """A mechanism as it is; a function as a `FunctionMechanism`.
 
     Raises:
-        TypeError: If it cannot be called.
+        TypeError: If it cannot be called, or is a class, or a whole layer.
         ValueError: If it is a function made causal by `functools.partial`: nobody could know that it hides the future.
     """
     if isinstance(attention, Mechanism):
         return attention
-    if not callable(attention):
-        raise TypeError(f"attention must be a Mechanism or a function, got {attention!r}")
+    if not callable(attention) or isinstance(attention, type | AttentionLayer):
+        raise TypeError(f"attention must be a Mechanism or a function, not a class or a whole layer, got {attention!r}")
     if isinstance(attention, partial) and attention.keywords.get("causal"):
         raise ValueError(
             "attention must not be a function made causal by partial, because a model could not know that it hides the "

@@ -73,9 +73,9 @@ def test_a_function_made_causal_is_refused_with_the_reason():
     assert MultiHeadAttention(8, 2, attention=partial(flash_attention, causal=False))
 
 
-@pytest.mark.parametrize("attention", ["flash", 3])
-def test_what_is_no_attention_is_refused(attention):
-    with pytest.raises(TypeError, match="attention must be a Mechanism or a function, got"):
+@pytest.mark.parametrize("attention", ["flash", 3, FlashAttention, LatentAttention(8, 2, 4, d_rotary=2)])
+def test_what_plugs_into_no_layer_is_refused(attention):
+    with pytest.raises(TypeError, match="attention must be a Mechanism or a function, not a class or a whole layer"):
         MultiHeadAttention(8, 2, attention=attention)
 
 
