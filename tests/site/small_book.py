@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from contextlib import chdir, suppress
+from contextlib import chdir
 from pathlib import Path
 
 import nbformat
@@ -12,10 +12,7 @@ from built_site import ROOT
 from execute import CACHE, keep
 from jupyter_cache import get_cache
 from myst_nb.core.read import read_myst_markdown_notebook
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-from notebooks import code_cells, meeting_place, names, read
-from traitlets.config import Config
+from notebooks import code_cells, names, read, run
 
 KERNEL = nbformat.from_dict({"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 
@@ -50,7 +47,7 @@ def build(book: Path) -> subprocess.CompletedProcess:
 
 
 def run_new_cells(book: Path) -> None:
-    """Run the notebooks that the cache does not have. Sphinx would, but it meets kernels at ports, and then forks."""
+    """Run the notebooks that the cache does not have. Sphinx would, but it meets kernels at ports."""
     with chdir(book):
         cache = get_cache(str(CACHE))
         for name in names():
@@ -58,10 +55,8 @@ def run_new_cells(book: Path) -> None:
             try:
                 cache.match_cache_notebook(notebook)
             except KeyError:
-                if code_cells(notebook):
-                    with suppress(CellExecutionError):  # its page shows it
-                        NotebookClient(notebook, config=Config(KernelManager=meeting_place())).execute()
-                keep(cache, name, notebook, {"execution_seconds": 0})
+                shown = run(name, notebook).notebook if code_cells(notebook) else notebook
+                keep(cache, name, shown, {"execution_seconds": 0})
 
 
 def read_page(site: Path, name: str) -> BeautifulSoup:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from course_site.buttons import colab_address, page_buttons
 from course_site.finishing.icons import ICONS
-from course_site.widgets import render_figures
+from course_site.widgets import render_nothing
 from myst_nb.core.render import WIDGET_VIEW_MIMETYPE
 from small_book import read_page
 
@@ -58,25 +58,16 @@ def test_the_link_to_run_leads_into_colab(sample):
     assert (start.get_text(), start["href"]) == ("Start here", "chapters/multi_head.html")
 
 
-def test_a_slider_leaves_its_first_figure(sample):
-    """The figure is on the page with the cell's description, and nothing else of the widget is."""
-    html = (sample / "shown.html").read_text(encoding="utf-8")
-    (image,) = read_page(sample, "shown").select(".cell_output img:not(.course-explorer img)")
-    assert image["alt"] == "One bar of height 1."
-    assert "vnd.jupyter.widget" not in html
-    assert "interactive(children=" not in html
-
-
 @pytest.mark.parametrize(("other", "said"), [({}, ["the widget of cell 2 draws nothing"]), ({"text/html": "b"}, [])])
-def test_a_widget_without_a_figure_is_reported(caplog, monkeypatch, other, said):
+def test_a_widget_alone_is_reported(caplog, monkeypatch, other, said):
     """It is an error, not a gap in the page; one that offers something else shows that."""
     monkeypatch.setattr(logging.getLogger("sphinx"), "propagate", True)
     view = {"model_id": "widget"}
     outputs = [{"text": "printed"}, {"data": {WIDGET_VIEW_MIMETYPE: view, **other}}]
-    client = SimpleNamespace(nb_metadata={}, code_cell_outputs=lambda cell: (None, outputs))
+    client = SimpleNamespace(code_cell_outputs=lambda cell: (None, outputs))
     renderer = SimpleNamespace(nb_client=client, sphinx_env=SimpleNamespace(docname="page"))
     data = SimpleNamespace(content=view, cell_index=1, line=1)
-    assert render_figures(SimpleNamespace(renderer=renderer), data) == []
+    assert render_nothing(SimpleNamespace(renderer=renderer), data) == []
     assert [message.partition(",")[0] for message in caplog.messages] == said
 
 
