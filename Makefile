@@ -178,7 +178,7 @@ engines: $(PUPPETEER)/.installed | browser
 sweeps: $(VENV)/.package ## repeat the long measurements that chapters draw (minutes)
 	@$(BIN)/python experiments/sweeps
 
-map: $(VENV)/.package ## write anew the front page's list of pages, from the contents and what the pages say they take
+map: $(VENV)/.package ## write anew the list of pages on the front page and in README, from the contents and what the pages say
 	@$(BIN)/python tools/course_map.py
 
 picture: site | browser ## draw anew README's picture of the front page's live model

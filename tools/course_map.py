@@ -1,4 +1,4 @@
-"""Writes the lists of the course on the front page and in README, from the table of contents and what the pages say."""
+"""Writes the list of the course on the front page and in README, from the table of contents and what the pages say."""
 
 import re
 from math import ceil
@@ -12,13 +12,11 @@ LOOK_UP = "Look it up"  # this part's pages say no time: they are not read from 
 NO_LESSONS = ("In short", LOOK_UP)
 FRONT_PAGE = Path("intro.ipynb")
 README = Path("README.md")
-TABLE = re.compile(r"(?<=## The lessons\n\n).*?\n(?=\n[^|])", re.DOTALL)
+IN_README = re.compile(r"(?<=\n## The parts\n\n).*?</details>", re.DOTALL)
 CELL = "parts"  # the id of the front page's cell that holds the list
 END_OF_FIRST_READING = "language_model"  # the reader builds the front page's model there
 EVENING = 90  # minutes
-HEAD = """## The parts
-
-A first reading has {lessons} lessons, up to a model like the one on this page. \
+HEAD = """A first reading has {lessons} lessons, up to a model like the one above. \
 It takes {evenings} of an hour and a half. \
 Minutes are estimates of what a first reader needs, with the short exercises.
 """
@@ -34,13 +32,12 @@ def read_page(file):
     minutes = READING_AND_EXERCISES.search(text)
     if not minutes:
         raise ValueError(f"{file} must say how long it takes, as the other pages do")
-    return {"file": file, **heading_of(text), "minutes": sum(map(int, minutes.groups()))}
+    return {"file": file, "title": title_of(text), "minutes": sum(map(int, minutes.groups()))}
 
 
-def heading_of(text):
-    """The title in a page's Markdown, and the question below it in italics."""
-    title, question, *_ = filter(None, text.splitlines())
-    return {"title": title.removeprefix("# ").strip(), "question": question.strip("*")}
+def title_of(text):
+    """The title in a page's Markdown."""
+    return text.splitlines()[0].removeprefix("# ").strip()
 
 
 def read_contents():
@@ -55,7 +52,7 @@ def read_look_up():
     """The pages to look something up in."""
     files = [chapter["file"] for part, chapters in read_contents() if part == LOOK_UP for chapter in chapters]
     return [
-        {"file": file, **heading_of(nbformat.read(f"{file}.ipynb", as_version=4).cells[0].source)}
+        {"file": file, "title": title_of(nbformat.read(f"{file}.ipynb", as_version=4).cells[0].source)}
         for file in files
     ]
 
@@ -97,16 +94,6 @@ def write_list(parts, look_up=()):
     return "\n".join([*lines, "", "</details>"])
 
 
-def write_table(parts, look_up=()):
-    """README's table: a row for each lesson, with its question and its further pages."""
-    rows = ["| lesson (**bold**: a first reading) | question | optional pages |", "| --- | --- | --- |"]
-    lessons = [lesson for part in parts for lesson in part["lessons"]]
-    for page in [*lessons, *look_up]:
-        title = f"**{link(page)}**" if page in first_reading(lessons) else link(page)
-        rows.append(f"| {title} | {page['question']} | {', '.join(map(link, page.get('further', ())))} |")
-    return "\n".join(rows) + "\n"
-
-
 def link(page):
     """A page's title as a link."""
     return f"[{page['title']}]({page['file']}.ipynb)"
@@ -119,8 +106,8 @@ def evenings(pages):
 
 
 if __name__ == "__main__":
-    page, pages = nbformat.read(FRONT_PAGE, as_version=4), (read_parts(), read_look_up())
-    next(cell for cell in page.cells if cell.id == CELL).source = write_list(*pages)
+    page, listed = nbformat.read(FRONT_PAGE, as_version=4), write_list(read_parts(), read_look_up())
+    next(cell for cell in page.cells if cell.id == CELL).source = f"## The parts\n\n{listed}"
     nbformat.write(page, FRONT_PAGE)
-    README.write_text(TABLE.sub(lambda _: write_table(*pages), README.read_text(encoding="utf-8")), encoding="utf-8")
-    print(f"the lists in {FRONT_PAGE} and {README} are as the pages say")
+    README.write_text(IN_README.sub(lambda _: listed, README.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"the list in {FRONT_PAGE} and {README} is as the pages say")

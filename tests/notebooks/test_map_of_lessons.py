@@ -1,4 +1,4 @@
-"""The front page's list, README's table and the files of exercises are as the table of contents says."""
+"""The list on the front page and in README, and the files of exercises, are as the table of contents says."""
 
 import ast
 import re
@@ -7,12 +7,12 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from course_map import CELL, FRONT_PAGE, README, TABLE, read_look_up, read_page, read_parts, write_list, write_table
+from course_map import CELL, FRONT_PAGE, IN_README, README, read_look_up, read_page, read_parts, write_list
 from lessons import WITH_EXERCISES
 
 from attention_course.exercises import CHAPTERS
 
-MAKE_MAP = "run `make map`: it writes the lists anew"
+MAKE_MAP = "run `make map`: it writes the list anew"
 
 
 @pytest.fixture
@@ -20,14 +20,10 @@ def in_the_course(root, monkeypatch):
     monkeypatch.chdir(root)
 
 
-def test_the_front_pages_list_is_as_the_pages_say(in_the_course):
-    page = nbformat.read(FRONT_PAGE, as_version=4)
-    (listed,) = [cell.source for cell in page.cells if cell.id == CELL]
-    assert listed == write_list(read_parts(), read_look_up()), MAKE_MAP
-
-
-def test_readmes_table_has_every_page(in_the_course):
-    assert TABLE.findall(README.read_text(encoding="utf-8")) == [write_table(read_parts(), read_look_up())], MAKE_MAP
+def test_the_list_is_as_the_pages_say(in_the_course):
+    page, listed = nbformat.read(FRONT_PAGE, as_version=4), write_list(read_parts(), read_look_up())
+    assert [cell.source for cell in page.cells if cell.id == CELL] == [f"## The parts\n\n{listed}"], MAKE_MAP
+    assert IN_README.findall(README.read_text(encoding="utf-8")) == [listed], MAKE_MAP
 
 
 def test_every_page_has_its_file_of_exercises():

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 import pytest
-from course_map import heading_of
+from course_map import title_of
 from lessons import IN_ORDER, LESSON_NAMES
 from limits import WORD, markdown
 
@@ -30,7 +30,7 @@ def texts(root):
     """By its title, the Markdown of each lesson, in the order of the contents."""
     notebooks = [Path(root, "chapters", f"{name}.ipynb") for name in IN_ORDER if name in LESSON_NAMES]
     found = [markdown(json.loads(path.read_text(encoding="utf-8"))) for path in notebooks]
-    return {heading_of(text)["title"]: text for text in found}
+    return {title_of(text): text for text in found}
 
 
 def test_the_lessons_are_those_of_the_contents_in_their_order(questions, texts):
