@@ -21,7 +21,7 @@ It takes {evenings} of an hour and a half. \
 Minutes are estimates of what a first reader needs, with the short exercises.
 """
 REST = """
-<details><summary>All other pages: {after} more lessons, and optional pages in italics</summary>
+<details><summary>All other pages (in italics: optional ones, each beside its lesson)</summary>
 """
 
 
@@ -83,7 +83,7 @@ def write_list(parts, look_up=()):
     first = first_reading(lessons)
     lines = [HEAD.format(lessons=len(first), evenings=evenings(first))]
     lines += [f"{place}. {link(lesson)}, {lesson['minutes']} minutes" for place, lesson in enumerate(first, 1)]
-    lines.append(REST.format(after=len(lessons) - len(first)))
+    lines.append(REST)
     for part in parts:
         pages = []
         for lesson in part["lessons"]:

@@ -63,7 +63,7 @@ def test_the_list_of_a_small_course(tmp_path, monkeypatch):
     assert rest == (
         "[A](chapters/a.ipynb), 60 minutes\n"
         "2. [LANGUAGE_MODEL](chapters/language_model.ipynb), 40 minutes\n"
-        "\n<details><summary>All other pages: 1 more lessons, and optional pages in italics</summary>\n\n"
+        "\n<details><summary>All other pages (in italics: optional ones, each beside its lesson)</summary>\n\n"
         "- One: *[MORE](chapters/more.ipynb)*\n"
         "- Two: [LAST](chapters/last.ipynb)\n"
         "- Look it up: [HOW](chapters/how.ipynb)\n\n"
