@@ -29,7 +29,7 @@ WAYS = {
     **{f"runs up to {longest}": [{"longest": longest, "C": cost} for cost in COSTS] for longest in (1, 2, 4, 6, 8, 10)},
     "mean of word vectors": [LIKE_LESSON, *LONGER],
     "untrained encoder": [{"d_model": width, "C": cost} for width in (32, 128) for cost in COSTS],
-    "even weights": [LIKE_LESSON, *LONGER],
+    "even weights": [LIKE_LESSON, *LONGER, {"peak_lr": 0.005, "steps": 4000}],
     "ordered word pairs": [{"C": 1.0}],
     "one-way GRU": [LIKE_LESSON],
     "dilated convolutions": [LIKE_LESSON],
