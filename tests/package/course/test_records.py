@@ -80,7 +80,9 @@ def position_lengths(s, record):
         best = rows[-1]
         rows += [best | row for row in every(distance=s.OTHER_DISTANCES.get(method, []), seed=s.SEEDS)]
         rows += [best | row for row in every(peak_lr=s.HIGHER_LRS.get(method, []), seed=s.SEEDS)]
-    return s.SETTINGS | {"peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}, rows
+        if method in s.LONGER_STEPS:
+            rows += [best | row for row in every(steps=[s.LONGER_STEPS[method]], seed=s.SEEDS)]
+    return s.SETTINGS | {"longer_steps": s.LONGER_STEPS, "peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}, rows
 
 
 def rows_of_ladder(s, record):

@@ -93,7 +93,7 @@ SMALL = {
     "modern_block": {"SETTINGS": {"window": 8, "n_layers": 1}},
     "pointing": {},
     "poolings": {"SETTINGS": {"pads": [0, 3]}},
-    "position_lengths": {"SETTINGS": LOOKING_BACK | {"distance": 3}},
+    "position_lengths": {"SETTINGS": LOOKING_BACK | {"distance": 3}, "LONGER_STEPS": {"alibi": 3}},
     "recall": {},
     "scale_adam": {"COMMON": {"width": 16}},
     "scale_rates": {"GRID": [{"width": 16, "scaled": True, "rate": 0.02, "steps": 2}], "LONGER": []},
