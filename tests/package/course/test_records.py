@@ -71,6 +71,7 @@ def many_pairs(s, record):
 def position_lengths(s, record):
     def at_best(method, start_symbol):
         same = {"method": [method], "start_symbol": [start_symbol], "distance": [s.SETTINGS["distance"]]}
+        same["steps"] = [s.SETTINGS["steps"]]
         tried = every(**same, peak_lr=s.PEAK_LRS, seed=s.SEEDS[:1])
         return then_the_best(record, least_loss, tried, every(seed=s.SEEDS[1:]))
 
