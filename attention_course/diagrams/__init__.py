@@ -29,7 +29,7 @@ from attention_course.diagrams.self_attention import in_the_plane, one_token, pa
 from attention_course.diagrams.shared_heads import shared_heads
 from attention_course.diagrams.speculative import drafted_calls
 from attention_course.diagrams.theory import Lookup, by_hand
-from attention_course.diagrams.transformer import residual_stream, three_shapes, transformer_block
+from attention_course.diagrams.transformer import residual_stream, transformer_block
 
 __all__ = [
     "Area",
@@ -82,7 +82,6 @@ __all__ = [
     "softmax_directions",
     "sum_of_embeddings",
     "three_attentions",
-    "three_shapes",
     "training_loop",
     "transformer_block",
     "two_memories",

@@ -1,4 +1,4 @@
-"""The diagrams of the lesson "The Transformer": a block around its stream, one token's stream, three shapes."""
+"""The diagrams of the lesson "The Transformer": a block around its stream and one token's stream."""
 
 from collections.abc import Mapping, Sequence
 
@@ -114,41 +114,4 @@ def residual_stream(
         picture.line((36, height), (36 + max(1.0, 340 * chance), height), weight=1)
         note = f"{chance:.0%}" + (", right" if answer == right else "")
         picture.text(46 + 340 * chance, height, note)
-    return picture
-
-
-def three_shapes(encoder: Tensor, decoder: Tensor, *, source: Tensor, target: Tensor, cross: Tensor) -> Diagram:
-    """Who may see whom in an encoder, a decoder, and an encoder with a decoder, which has three attentions.
-
-    Args:
-        encoder: Its mask, `(n, n)`, `True` = may attend.
-        decoder: Its mask, `(n, n)`.
-        source: Of the pair, the encoder's mask, `(n_source, n_source)`.
-        target: Of the pair, the decoder's own mask, `(n_target, n_target)`.
-        cross: Of the pair, which words of the source the target may read, `(n_target, n_source)`.
-    """
-    picture = Diagram(
-        "Who may see whom in three shapes of Transformer. Each row is a token that looks, each column one that may be "
-        "seen, and a coloured cell allows it. In the encoder every cell is coloured. In the decoder each token sees "
-        "itself and what stands before it. The encoder with a decoder has three grids, each an attention of its own: "
-        "the source reads all of itself, the target reads of itself what stands before, and the target reads the whole "
-        "source.",
-        height=282,
-    )
-    for name, mask, x, what in (("encoder", encoder, 12, "reads"), ("decoder", decoder, 142, "writes")):
-        grid = picture.tensor(x, 34, mask.float(), name=name, cell=100 / len(mask), tone="weights")
-        picture.text(grid.centre[0], 12, name, anchor="middle", bold=True)
-        picture.text(grid.centre[0], 152, what, anchor="middle", quiet=True)
-    picture.text(372, 12, "encoder–decoder", anchor="middle", bold=True)
-    y = 34
-    for name, mask, who, whom in (
-        ("encoder’s self-attention", source, "source reads", "itself"),
-        ("decoder’s self-attention", target, "target reads", "itself"),
-        ("cross-attention", cross, "target reads", "source"),
-    ):
-        grid = picture.tensor(290, y, mask.float(), name=name, cell=17, tone="weights")
-        picture.text(372, grid.centre[1] - 9, who)
-        picture.text(372, grid.centre[1] + 9, whom)
-        y += grid.height + 18
-    picture.text(372, y, "reads one, writes another", anchor="middle", quiet=True)
     return picture

@@ -1,11 +1,11 @@
-"""The pictures of the Transformer show what a block computes, what a stream sums up, and who sees whom."""
+"""The pictures of the Transformer show what a block computes and what a stream sums up."""
 
 import numpy as np
 import pytest
 import torch
 from reading import close, drawn, texts
 
-from attention_course import causal_mask, diagrams
+from attention_course import diagrams
 from attention_course.transformer import Block
 
 NAMES = ["the", "dog", "bites"]
@@ -55,18 +55,3 @@ def test_a_stream_is_the_sum_of_the_terms_drawn_so_far():
         assert sum("not yet" in text for text in written) == 3 - until
         for answer, chance in said[until - 1].items():
             assert f"{chance:.0%}" + (", right" if answer == "b" else "") in written
-
-
-def test_who_sees_whom_is_drawn_as_the_masks_say():
-    source, target, cross = torch.ones(3, 3).bool(), causal_mask(2), torch.ones(2, 3).bool()
-    cross[0, 2] = False
-    pair = {"encoder’s self-attention": source, "decoder’s self-attention": target, "cross-attention": cross}
-    picture = diagrams.three_shapes(torch.ones(4, 4).bool(), causal_mask(4), source=source, target=target, cross=cross)
-    cells = drawn(picture)
-    assert cells["encoder"].all()
-    assert np.array_equal(cells["decoder"], causal_mask(4).numpy())
-    assert list(cells) == ["encoder", "decoder", *pair]
-    for name, mask in pair.items():
-        assert np.array_equal(cells[name], mask.numpy())
-    written = texts(picture)
-    assert [written.count(words) for words in ("source reads", "target reads", "itself", "source")] == [1, 2, 2, 1]
