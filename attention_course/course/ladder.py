@@ -47,13 +47,13 @@ LESSONS = (
     "transformer",
     "language_model",
 )
-# Before masks only the last letter of a window asks, so that nothing has to be hidden; then every letter does.
+# Before masks a model predicts behind the last letter only, so that nothing has to be hidden; then behind each.
 LADDER = {
     "letter": Step("primer", "the letter before", 1, 512),
     "average": Step("bottleneck", "+ the average of 16", 16, 512),
     "one head": Step("self_attention", "one head instead", 16, 512),
     "four heads": Step("multi_head", "four heads", 16, 512),
-    "mask": Step("masking", "+ a mask: all ask", 64, 32),
+    "mask": Step("masking", "+ a mask: all predict", 64, 32),
     "positions": Step("positions", "+ positions", 64, 32),
     "one block": Step("transformer", "a block", 64, 32),
     "two blocks": Step("transformer", "two blocks", 64, 32),
