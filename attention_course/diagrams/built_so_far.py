@@ -18,7 +18,7 @@ BLOCK = (
 )
 BEHIND = (
     ("logits, loss and training", "primer"),
-    ("predict every next character, and write", "language_model"),
+    ("write: draw a character, append it, go on", "language_model"),
 )
 ROW, HEIGHT, LEFT, WIDTH = 38, 30, 20, 340
 
@@ -51,7 +51,7 @@ def built_so_far(lesson: str, bits: float | None = None) -> Diagram:
     picture.text(LEFT, 14, "The model of the front page, from reading to writing", quiet=True)
     block = Area(LEFT, y + ROW * len(BEFORE), WIDTH, ROW * (len(BLOCK) + 1) - (ROW - HEIGHT))
     picture.box(block.x - 14, block.y - 4, block.width + 118, block.height + 8)
-    picture.text(LEFT, block.y + HEIGHT / 2, f"a block (there are {n_blocks}, one behind the other)", quiet=True)
+    picture.text(LEFT, block.y + HEIGHT / 2, f"a block (there are {n_blocks}, one after the other)", quiet=True)
     for group, start in ((BEFORE, y), (BLOCK, block.y + ROW), (BEHIND, block.y + block.height + ROW - HEIGHT + 4)):
         for number, (what, where) in enumerate(group):
             _draw_part(picture, start + number * ROW, what, "new" if where == lesson else where in read)

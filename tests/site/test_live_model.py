@@ -33,7 +33,7 @@ def test_what_is_shown_is_pytorchs(open_model, trained, from_folder):
 
 def told(cost):
     """How the live model says an average surprise in bits."""
-    return f"Average surprise: {cost:.2f} bits a character"
+    return f"On this text: {cost:.2f} bits a character"
 
 
 def test_of_a_long_text_the_end_is_read(open_model, trained):

@@ -34,7 +34,7 @@ def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, measured):
         menu.select_option(index=choice)
         live.wait_for(changes=WITH_MEANS | {"heads": [[], [], [1]], "means": not choice})
         costs.add(live.bits())
-        assert live.cost.inner_text().startswith(f"Average surprise: {live.bits():.2f} bits")
+        assert live.cost.inner_text().startswith(f"On this text: {live.bits():.2f} bits")
         assert live.cost.inner_text().endswith(f"Off: block 3 head 2 ({told}).")
         beside = f"{record[name][2][1]:.2f} bits a character; as the model was trained, {record['bits']:.2f}."
         assert paragraphs(live) == [f"{of} {beside}"] * 2

@@ -20,7 +20,7 @@ export const tellCost = ({ sizes }, { bits, intactBits, changes }) => {
   if (!bits.length) return "The first character has no surprise: it is given to the model.";
   const [now, before] = [mean(bits), mean(intactBits)].map((cost) => cost.toFixed(2));
   const beside = isIntact(sizes, changes) ? "" : `; as the model was trained, ${before}`;
-  return `Average surprise: ${now} bits a character${beside}.`;
+  return `On this text: ${now} bits a character${beside}.`;
 };
 
 // What the same costs on other text, where it was measured: with nothing off, or one part.
