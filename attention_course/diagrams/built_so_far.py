@@ -10,15 +10,15 @@ BEFORE = (("embedding: numbers for each character", "primer"),)
 BLOCK = (
     ("queries, keys and values: W_Q, W_K, W_V", "self_attention"),
     ("positions: turn queries and keys", "positions"),
-    ("scores and softmax: who is looked at", "scaled_dot_product"),
+    ("scores: how well each key fits", "scaled_dot_product"),
     ("mask: nobody looks ahead", "masking"),
-    ("blend of all that was looked at", "bottleneck"),
+    ("softmax, and a blend of the values", "bottleneck"),
     ("several heads, joined by W_O", "multi_head"),
     ("norms, sums and the layer for each token", "transformer"),
 )
 BEHIND = (
     ("logits, loss and training", "primer"),
-    ("write: draw a character, append it, go on", "language_model"),
+    ("all of it in one model, trained to write", "language_model"),
 )
 ROW, HEIGHT, LEFT, WIDTH = 38, 30, 20, 340
 

@@ -15,7 +15,7 @@ GRUS = {
     "GRU, one block": ("GRU, size of 1 block", "transformer"),
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
-LONGER, GRU_FOR_LONGER = "front page's, for longer", "GRU, as large, as long"
+LONGER, GRU_FOR_LONGER = "the front page's model", "GRU, as large, as long"
 ROW, BAR, LEFT, UNITS = 25, 19, 196, 34  # heights, where bars begin, and how long a bit is
 HEAD = 54
 LINE, WRITTEN = 20, 30  # of what the newest step writes: how high a line is, and how many letters stand in it

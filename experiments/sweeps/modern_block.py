@@ -20,6 +20,8 @@ VARIANTS = {
     "SwiGLU": {"gated": True},
     "no biases": {"bias": False},
     "tied": {"tied": True},
+    "tied, no √d": {"tied": True, "factor": False},
+    "no √d": {"factor": False},
     "all four": {"rms": True, "gated": True, "bias": False, "tied": True},
 }
 
@@ -53,10 +55,13 @@ class ModernBlock(nn.Module):
 
 
 class Writer(nn.Module):
-    """A causal language model of such blocks; tied, its readout is its embedding."""
+    """A causal language model of such blocks; tied, its readout is its embedding, which √d multiplies where read."""
 
-    def __init__(self, n_symbols, d_model, n_heads, n_layers, *, rms=False, gated=False, bias=True, tied=False):
+    def __init__(
+        self, n_symbols, d_model, n_heads, n_layers, *, rms=False, gated=False, bias=True, tied=False, factor=True
+    ):
         super().__init__()
+        self.factor = d_model**0.5 if factor else 1.0
         self.embedding = nn.Embedding(n_symbols, d_model)
         self.blocks = nn.Sequential(*(ModernBlock(d_model, n_heads, rms, gated, bias) for _ in range(n_layers)))
         self.norm = _norm(d_model, rms, bias)
@@ -67,7 +72,7 @@ class Writer(nn.Module):
             nn.init.normal_(matrix, std=d_model**-0.5)
 
     def forward(self, symbols: Tensor) -> Tensor:
-        tokens = self.embedding(symbols) * self.embedding.embedding_dim**0.5
+        tokens = self.embedding(symbols) * self.factor
         return self.readout(self.norm(self.blocks(tokens)))
 
 

@@ -18,6 +18,10 @@ GRID = [
 ]
 # Is the wide store without the scale slow, or stuck?
 LONGER = [{"width": 256, "scaled": False, "rate": rate, "steps": MORE_STEPS} for rate in (0.05, 0.1)]
+# Is it the start? Projections drawn smaller by these factors: as `nn.Linear` draws them, and so that undivided scores
+# start with the spread 1, as divided ones do.
+WIDE, SMALLER = 256, {"as nn.Linear": 3**-0.5, "for a spread of 1": 256**-0.25}
+STARTS = [{"drawn": drawn, "rate": rate} for drawn in SMALLER for rate in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)]
 # As the first lesson trained it.
 REVERSING = recorded.load("bottleneck_lengths")["settings"]["reversing"]
 REVERSED_LENGTH = 16
@@ -27,7 +31,7 @@ SEEDS = [0, 1, 2]
 class Store(nn.Module):
     """The model that the chapter defines: look a symbol up among others and return what was stored with it."""
 
-    def __init__(self, n_symbols: int, width: int, scale: float):
+    def __init__(self, n_symbols: int, width: int, scale: float, smaller: float = 1.0):
         super().__init__()
         self.scale = scale
         self.symbol = nn.Embedding(n_symbols, width)
@@ -35,7 +39,7 @@ class Store(nn.Module):
         self.query_proj = nn.Linear(width, width, bias=False)
         self.key_proj = nn.Linear(width, width, bias=False)
         for projection in (self.query_proj, self.key_proj):
-            nn.init.normal_(projection.weight, std=width**-0.5)
+            nn.init.normal_(projection.weight, std=smaller * width**-0.5)
         self.readout = nn.Linear(width, n_symbols)
 
     def forward(self, asked: Tensor, symbols: Tensor, values: Tensor) -> Tensor:
@@ -56,28 +60,36 @@ def make_stores(n_stores: int, generator: torch.Generator) -> tuple[Tensor, Tens
 
 
 def run() -> dict:
-    """Train every model with every seed; `{"settings": ..., "store": ..., "reversing": ...}`."""
+    """Train every model with every seed; `{"settings": ..., "store": ..., "starts": ..., "reversing": ...}`."""
     # Saturated weights are so small that a CPU takes seven times as long for a step; the results are the same.
     torch.set_flush_denormal(True)
-    store, reversing = [], []
+    store, starts, reversing = [], [], []
     for run in GRID + LONGER:
         for seed in SEEDS:
             store.append({**run, "seed": seed, "accuracy": round(train_store(**run, seed=seed), 4)})
         print(run, [result["accuracy"] for result in store[-len(SEEDS) :]], flush=True)
+    for start in STARTS:
+        for seed in SEEDS:
+            smaller = SMALLER[start["drawn"]]
+            accuracy = train_store(WIDE, False, start["rate"], STEPS, seed, smaller=smaller)
+            starts.append({**start, "seed": seed, "accuracy": round(accuracy, 4)})
+        print(start, [result["accuracy"] for result in starts[-len(SEEDS) :]], flush=True)
     for scaled in (True, False):
         for seed in SEEDS:
             reversing.append({"scaled": scaled, "seed": seed, "accuracy": round(train_reverser(scaled, seed), 4)})
             print(reversing[-1], flush=True)
     torch.set_flush_denormal(False)
     settings = {"store": STORE, "reversing": {**REVERSING, "test_length": REVERSED_LENGTH}}
-    return {"settings": settings, "store": store, "reversing": reversing}
+    return {"settings": settings, "store": store, "starts": starts, "reversing": reversing}
 
 
-def train_store(width: int, scaled: bool, rate: float, steps: int, seed: int, optimizer=torch.optim.SGD) -> float:
+def train_store(
+    width: int, scaled: bool, rate: float, steps: int, seed: int, optimizer=torch.optim.SGD, smaller: float = 1.0
+) -> float:
     """Train one store, by plain gradient descent unless told; its share of right answers on stores it has not seen."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    store = Store(STORE["n_symbols"], width, width**-0.5 if scaled else 1.0)
+    store = Store(STORE["n_symbols"], width, width**-0.5 if scaled else 1.0, smaller)
     optimizer = optimizer(store.parameters(), lr=rate)
     for _ in range(steps):
         symbols, values, asked, target = make_stores(STORE["batch"], generator)

@@ -271,6 +271,7 @@ EXPECTED = {
         {"store": s.STORE, "reversing": s.REVERSING | {"test_length": s.REVERSED_LENGTH}},
         {
             "store": [run | {"seed": seed} for run in s.GRID + s.LONGER for seed in s.SEEDS],
+            "starts": [start | {"seed": seed} for start in s.STARTS for seed in s.SEEDS],
             "reversing": every(scaled=(True, False), seed=s.SEEDS),
         },
     ),

@@ -96,7 +96,8 @@ SMALL = {
     "position_lengths": {"SETTINGS": LOOKING_BACK | {"distance": 3}, "LONGER_STEPS": {"alibi": 3}},
     "recall": {},
     "scale_adam": {"COMMON": {"width": 16}},
-    "scale_rates": {"GRID": [{"width": 16, "scaled": True, "rate": 0.02, "steps": 2}], "LONGER": []},
+    "scale_rates": {"GRID": [{"width": 16, "scaled": True, "rate": 0.02, "steps": 2}], "LONGER": []}
+    | {"WIDE": 16, "STARTS": [{"drawn": "as nn.Linear", "rate": 0.02}], "STEPS": 2},
     "sorting_rates": {"SETTINGS": REVERSING | {"d_hidden": 8, "test_lengths": [4]}},
     "states": {
         "SETTINGS": {"peak_lrs": [0.01], "text": {"batch": 2, "n_tokens": 32}},
