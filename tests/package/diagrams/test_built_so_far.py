@@ -39,6 +39,10 @@ def test_the_lessons_stand_in_the_order_of_the_course():
     assert {lesson for _, lesson in PARTS} == set(LESSONS)
 
 
+def test_a_mask_stands_behind_the_scores_and_before_the_softmax():
+    assert [what.split(":")[0].split(",")[0] for what, _ in BLOCK[2:5]] == ["scores", "mask", "softmax"]
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_each_lesson_has_its_own_picture_where_it_speaks_of_the_model(lesson):
     cells = json.loads((ROOT / "chapters" / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
