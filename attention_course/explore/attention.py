@@ -36,7 +36,7 @@ def explore_attention(
     alt: str,
     mask: str | None = "none",
     length: int | None = None,
-    temperature: float = 1.0,
+    temperature: float | None = 1.0,
     layer: int | None = None,
     head: int | None = None,
     query: int = 0,
@@ -66,7 +66,7 @@ def explore_attention(
         mask: What to start with: `none`, `causal`, `padding` or `sliding window`. `None` if there is to be no
             choice of masks.
         length: How many keys are real; the rest is padding. Without it there is no choice of `padding`.
-        temperature: What to start with, from 0.05 to 10.
+        temperature: What to start with, from 0.05 to 10. `None` if there is to be no slider.
         layer: The one to start with, counted from 1; all of them if left out.
         head: The one to start with, counted from 1; all of them if left out.
         query: The row whose weights are written out at first, counted from 0.
@@ -86,7 +86,8 @@ def explore_attention(
     queries, keys = check_labels(tokens, keys, n_queries, n_keys)
     gold = check_gold(gold, (n_queries, n_keys))
     check_length(length, n_keys)
-    check_temperature(temperature)
+    slides = weights is None and temperature is not None
+    temperature = check_temperature(1.0 if temperature is None else temperature)
     masks = tuple(name for name in MASKS if name != "padding" or length is not None)
     start = check_mask(mask or "none", masks, " (padding needs a length)" if mask == "padding" else "")
     start_layer, start_head = check_choice("layer", layer, layers), check_choice("head", head, heads)
@@ -102,7 +103,7 @@ def explore_attention(
     check_query(query, n_queries, cut)
 
     controls = []
-    if weights is None:
+    if slides:
         controls.append(Control("temperature", "temperature", "temperature", "temperature"))
     if layers > 1:
         controls.append(Control("choice", "layer", "layer", "layer", ("all", *map(str, range(1, layers + 1)))))
@@ -130,7 +131,7 @@ def explore_attention(
         "gold": None if gold is None else gold.tolist(),
         "query": query,
     }
-    values = {"data": data, "temperature": float(temperature), "mask": start, "gold": gold is not None}
+    values = {"data": data, "temperature": temperature, "mask": start, "gold": gold is not None}
     values |= {"faint": faint, "layer": start_layer, "head": start_head}
     shown = given[start_layer - 1 :][:1] if start_layer else given
     shown = shown[:, start_head - 1 :][:, :1] if start_head else shown

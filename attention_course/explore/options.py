@@ -50,10 +50,11 @@ def check_length(length: int | None, n_keys: int) -> None:
         raise ValueError(f"length must be a whole number in 0..{n_keys} (n_keys), got {length!r}")
 
 
-def check_temperature(temperature: float) -> None:
+def check_temperature(temperature: float) -> float:
     """One that the slider reaches."""
     if not LOWEST_TEMPERATURE <= temperature <= HIGHEST_TEMPERATURE:
         raise ValueError(f"temperature must lie in {LOWEST_TEMPERATURE}..{HIGHEST_TEMPERATURE:g}, got {temperature!r}")
+    return float(temperature)
 
 
 def check_choice(name: str, number: int | None, size: int) -> int:

@@ -149,6 +149,7 @@ def control_names(explorer):
 def test_a_control_is_offered_where_there_is_something_to_control():
     assert control_names(attention()) == ["temperature", "mask"]
     assert control_names(attention(mask=None)) == ["temperature"]
+    assert control_names(attention(temperature=None)) == ["mask"]
     full = attention(torch.randn(2, 3, 3), gold=torch.eye(3) > 0, length=2)
     assert control_names(full) == ["temperature", "head", "mask", "gold"]
     masks = next(control for control in payload(full)["controls"] if control["name"] == "mask")
