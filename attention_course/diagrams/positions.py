@@ -11,7 +11,7 @@ def where_positions_enter() -> Diagram:
         "One layer of attention, from its tokens at the top to its output at the bottom, with three places framed. "
         "First, a code is added to the tokens: sinusoidal or learned. Second, queries and keys are turned before they "
         "are compared: RoPE. Values are not turned. Third, something is added to the scores before the softmax makes "
-        "weights of them: Shaw, T5's bias, ALiBi.",
+        "weights of them.",
         height=524,
     )
     tokens = picture.box(100, 6, 100, 34, "tokens")
@@ -41,7 +41,7 @@ def where_positions_enter() -> Diagram:
     notes = (
         (added, 85, "1  add a code", "sinusoidal, learned"),
         (between, 233, "2  turn", "RoPE"),
-        (biased, 373, "3  add to scores", "Shaw, T5, ALiBi"),
+        (biased, 373, "3  add to scores", "a further page"),
     )
     for place, y, what, methods in notes:
         picture.frame(place)
