@@ -126,6 +126,16 @@ def rows_of_far_reviews(s, record):
     return settings, {"tried": tried, "results": results}
 
 
+def rows_of_second_copy(s, record):
+    rates = {model: s.best_rate(record["tried"], *model) for model in s.MODELS}
+    names, places = ("model", "steps", "peak_lr"), range(2 * s.SETTINGS["copied"] - 1)
+    return s.SETTINGS | {"peak_lrs": s.PEAK_LRS, "seeds": s.SEEDS}, {
+        "tried": named(names, [(*model, rate) for model in s.MODELS for rate in s.PEAK_LRS], [s.TUNING_SEED]),
+        "results": named(names, [(*model, rate) for model, rate in rates.items()], s.SEEDS),
+        "by_place": [{"model": name, "steps": steps} | lists(places, "bits") for name, steps in s.MODELS],
+    }
+
+
 def rows_of_states(s, record):
     few, rows = s.SETTINGS["few_steps"], []
     others = every(steps=[few, s.SETTINGS["many_steps"]], seed=s.SEEDS)[1:]
@@ -275,6 +285,7 @@ EXPECTED = {
             "reversing": every(scaled=(True, False), seed=s.SEEDS),
         },
     ),
+    "second_copy": rows_of_second_copy,
     "sorting_rates": lambda s, _: (
         s.SETTINGS,
         every(attention=[None, "additive", "general", "concat"], rate=s.RATES, seed=s.SEEDS),

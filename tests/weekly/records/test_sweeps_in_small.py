@@ -98,6 +98,11 @@ SMALL = {
     "scale_adam": {"COMMON": {"width": 16}},
     "scale_rates": {"GRID": [{"width": 16, "scaled": True, "rate": 0.02, "steps": 2}], "LONGER": []}
     | {"WIDE": 16, "STARTS": [{"drawn": "as nn.Linear", "rate": 0.02}], "STEPS": 2},
+    "second_copy": {
+        "SETTINGS": {"copied": 4, "test_texts": 5},
+        "MODELS": [("three blocks", 2), ("GRU, three blocks", 3)],
+        "ProcessPoolExecutor": InTurn,
+    },
     "sorting_rates": {"SETTINGS": REVERSING | {"d_hidden": 8, "test_lengths": [4]}},
     "states": {
         "SETTINGS": {"peak_lrs": [0.01], "text": {"batch": 2, "n_tokens": 32}},
