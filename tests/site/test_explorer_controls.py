@@ -182,6 +182,14 @@ def test_steps_may_be_diagrams_and_figures(show):
     assert (image.is_visible(), svg.locator("text").first.text_content()) == (False, "3")
 
 
+def test_what_later_steps_add_stands_faintly_behind_the_first(show):
+    steps = [("One.", draw_height(1.0)), ("Three.", draw_height(3.0))]
+    explorer = Mounted(show(explore_steps(steps, alt="Two pictures.")))
+    coming = explorer.view.locator("svg.course-explorer-coming")
+    assert (coming.count(), coming.locator("text").first.text_content()) == (1, "3")
+    assert coming.bounding_box() == explorer.view.locator("svg.course-diagram").bounding_box()
+
+
 def test_steps_that_play_by_themselves_do_so_once_and_not_where_less_motion_is_asked_for(show):
     steps = [(words, draw_height(height)) for height, words in ((1.0, "One."), (2.0, "Two."), (3.0, "Three."))]
     explorer = explore_steps(steps, alt="Three pictures.", plays=True)

@@ -13,6 +13,14 @@ import { make } from "./parts/dom.js";
 const isDrawing = (/** @type {string} */ picture) => picture.startsWith("<svg");
 const parse = (/** @type {string} */ svg) => new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
 
+// What later steps add stands faintly behind the first ones, which would else be empty boxes.
+const makeFaint = (/** @type {string} */ svg) => {
+  const faint = parse(svg);
+  faint.setAttribute("class", "course-explorer-coming");
+  faint.setAttribute("aria-hidden", "true");
+  return faint;
+};
+
 // Where the one of the moment stands, with room for the longest.
 /** @type {(parent: Element, captions: string[]) => HTMLElement} */
 const makeCaption = (parent, captions) => {
@@ -52,7 +60,9 @@ const render = ({ model, el }) => {
     const frame = indices.reduce((number, index, i) => number * data.sliders[i].values.length + index, 0);
     const picture = data.frames[frame];
     image.hidden = isDrawing(picture);
-    drawing.replaceChildren(...(image.hidden ? [parse(picture)] : []));
+    const whole = data.captions && !data.plays ? data.frames[length - 1] : ""; // what plays shows its own places
+    const faint = isDrawing(whole) ? [makeFaint(whole)] : [];
+    drawing.replaceChildren(...(image.hidden ? [...faint, parse(picture)] : []));
     if (!image.hidden) image.src = picture;
     image.alt = data.captions ? `${data.alt} ${data.captions[frame]}` : data.alt;
     if (caption) caption.setAttribute("aria-live", timer ? "off" : "polite"); // nobody asked for what plays by itself
