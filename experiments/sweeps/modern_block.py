@@ -23,6 +23,7 @@ VARIANTS = {
     "tied, no √d": {"tied": True, "factor": False},
     "no √d": {"factor": False},
     "all four": {"rms": True, "gated": True, "bias": False, "tied": True},
+    "all four, no √d": {"rms": True, "gated": True, "bias": False, "tied": True, "factor": False},
 }
 
 
