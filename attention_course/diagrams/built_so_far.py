@@ -10,7 +10,7 @@ BEFORE = (("embedding: numbers for each character", "primer"),)
 BLOCK = (
     ("queries, keys and values: W_Q, W_K, W_V", "self_attention"),
     ("positions: turn queries and keys", "positions"),
-    ("scores, divided by the root", "scaled_dot_product"),
+    ("scores: how well each key fits", "scaled_dot_product"),
     ("mask: nobody looks ahead", "masking"),
     ("softmax, and a blend of the values", "bottleneck"),
     ("several heads, joined by W_O", "multi_head"),
