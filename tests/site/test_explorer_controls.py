@@ -187,6 +187,7 @@ def test_what_later_steps_add_stands_faintly_behind_the_first(show):
     explorer = Mounted(show(explore_steps(steps, alt="Two pictures.")))
     coming = explorer.view.locator("svg.course-explorer-coming")
     assert (coming.count(), coming.locator("text").first.text_content()) == (1, "3")
+    assert 0.1 < float(coming.evaluate("svg => getComputedStyle(svg).opacity")) < 0.2
     assert coming.bounding_box() == explorer.view.locator("svg.course-diagram").bounding_box()
 
 
