@@ -223,6 +223,16 @@ def ask_order(run: Run) -> Finding | None:
     return Finding("order", moved <= TINY, moved, f"another order of the tokens moves logits by {moved:.2g}{meant}")
 
 
+@torch.no_grad()
+def have_a_say(run: Run, names: list[str]) -> bool:
+    """Whether parameters move the logits; a layer whose output is not used, such as a pooler, does not."""
+    model = copy.deepcopy(run.nudged)
+    for name in names:
+        parameter = model.get_parameter(name)
+        parameter += 0.02 * torch.randn_like(parameter)
+    return ((run.call(model) - run.before).abs().max() / run.spread).item() > TINY
+
+
 def ask_gradient(run: Run) -> Finding:
     """Does a gradient reach every parameter that is to be trained, and is none far weaker than the strongest?"""
     if run.frozen == len(list(run.model.parameters())):
@@ -230,13 +240,14 @@ def ask_gradient(run: Run) -> Finding:
     model = copy.deepcopy(run.nudged).train()
     run.loss(run.call(model), run.targets).backward()
     dead = [name for name, parameter in model.named_parameters() if parameter.requires_grad and parameter.grad is None]
-    if dead:
+    if have_a_say(run, dead):
         return Finding("gradient", True, len(dead), f"none reaches {len(dead)} parameters, the first is {dead[0]}")
     norms = gradients(model)
     weakest = min(norms, key=norms.get)
     ratio = norms[weakest] / max(norms.values())
     name, weak = ("vanishing", True) if ratio < VANISHED else ("gradient", False)
-    return Finding(name, weak, ratio, f"the weakest, in {weakest}, is {ratio:.1g} of the strongest")
+    idle = f"; {len(dead)} parameters have no say in the logits, the first is {dead[0]}" if dead else ""
+    return Finding(name, weak, ratio, f"the weakest, in {weakest}, is {ratio:.1g} of the strongest{idle}")
 
 
 def ask_learning(run: Run) -> Finding:

@@ -99,6 +99,12 @@ def after_training(seed):
     return patient
 
 
+def with_pooler(seed):
+    patient = sorter(seed)
+    patient.model.pooler = nn.Linear(32, 32)
+    return patient
+
+
 # Beside the tables that a page counts: what `examine` once passed over, or took for wrong.
 ALSO_BROKEN = {
     "targets shifted backwards": (
@@ -115,6 +121,7 @@ ALSO_SOUND = {
     "logits kept from a training pass": after_training,
     "a list from a DataLoader": in_list,
     "three tokens": short,
+    "a pooler whose output is not used": with_pooler,
 }
 
 
