@@ -19,7 +19,7 @@ ROWS = [100, 300, 1000, 3000]
 TEST_ROWS, TEST_SEED = 2000, 10_000
 SEEDS = [0, 1, 2, 3, 4]
 TUNING_SEED, VALIDATION_SEED = 100, 10_001  # each way is tried on these, and measured on others
-PEAK_LRS = [0.003, 0.01, 0.03]
+PEAK_LRS = [0.001, 0.003, 0.01, 0.03, 0.1]
 WAYS = {
     "attention": [{"peak_lr": rate, "steps": 400} for rate in PEAK_LRS],
     "no attention": [{"peak_lr": rate, "steps": 400} for rate in PEAK_LRS],
@@ -38,12 +38,13 @@ class NoAttention(nn.Module):
 
 
 def sensors(n_rows: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Rows of a number that says which sensor counts and four readings, and whether that sensor's is positive."""
+    """Rows of four columns of which a 1 says which sensor counts, and four readings; is that sensor's positive?"""
     generator = torch.Generator().manual_seed(seed)
     readings = torch.randn(n_rows, N_SENSORS, generator=generator)
-    which = torch.randint(N_SENSORS, (n_rows, 1), generator=generator)
-    answer = (readings.gather(1, which)[:, 0] > 0).long()
-    return torch.cat([which - (N_SENSORS - 1) / 2, readings], dim=1), answer
+    which = torch.randint(N_SENSORS, (n_rows,), generator=generator)
+    counts = F.one_hot(which, N_SENSORS)
+    answer = ((counts * readings).sum(1) > 0).long()
+    return torch.cat([counts.float(), readings], dim=1), answer
 
 
 def run() -> dict:
