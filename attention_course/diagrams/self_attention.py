@@ -8,8 +8,9 @@ from attention_course.diagrams.diagram import Diagram, Grid
 
 STEPS = ("tokens", "query", "keys", "scores", "weights", "answer", "sum")
 CELL = (36, 26)
+NARROW = (30, 26)  # of a query and of a key
 WIDE = (52, 26)  # of a token and of a value, whose columns have names
-COLUMNS = {"query": 52, "keys": 130, "scores": 195, "weights": 260, "values": 322}
+COLUMNS = {"query": 52, "keys": 128, "scores": 200, "weights": 268, "values": 322}
 TOKENS = (142, 26)
 MATRICES = 158
 TOP = 288  # of the rows of words below the matrices
@@ -32,7 +33,7 @@ def one_token(
 
     Args:
         tokens: Three numbers a token, `(n, 3)`.
-        matrices: W_Q and W_K of one column, `(3, 1)`, and W_V, `(3, 3)`.
+        matrices: W_Q and W_K of two columns, `(3, 2)`, and W_V, `(3, 3)`.
         names: A word for each token.
         features: What the three numbers of a token, and of a value, say.
         asking: Which token is followed.
@@ -40,7 +41,7 @@ def one_token(
     """
     drawn = STEPS[: STEPS.index(until) + 1]
     query, keys, values = (tokens @ matrix for matrix in matrices)
-    scores = keys @ query[asking]  # one column, so that nothing is divided
+    scores = keys @ query[asking] / 2**0.5
     weights = scores.softmax(0)
     picture = Diagram(_alt(names, features, asking, weights, drawn), height=512)
     bottom = TOP + len(names) * CELL[1]
@@ -48,11 +49,10 @@ def one_token(
     picture.frame(grid.row(asking))
 
     def column(name: str, numbers: Tensor, tone: str = "plain") -> Grid:
-        picture.text(COLUMNS[name] + CELL[0] / 2, TOP - 14, name, anchor="middle")
-        first = asking if name == "query" else 0
-        return picture.tensor(
-            COLUMNS[name], TOP + first * CELL[1], numbers.reshape(-1, 1), name=name, cell=CELL, tone=tone, numbers=True
-        )
+        cell, x = NARROW if numbers.size(1) > 1 else CELL, COLUMNS[name]
+        picture.text(x + cell[0] * numbers.size(1) / 2, TOP - 14, name, anchor="middle")
+        y = TOP + CELL[1] * (asking if name == "query" else 0)
+        return picture.tensor(x, y, numbers, name=name, cell=cell, tone=tone, numbers=True)
 
     if "query" in drawn:
         own = grid.row(asking).left
@@ -61,7 +61,7 @@ def one_token(
         for row, name in enumerate(names):
             picture.text(COLUMNS["query"] - 6, TOP + (row + 0.5) * CELL[1], name, anchor="end", bold=row == asking)
         picture.arrow(asked.bottom, (asked.bottom[0], TOP - 26))
-        asked = column("query", query[asking], "query")
+        asked = column("query", query[asking][None], "query")
     if "keys" in drawn:
         every = picture.box(grid.right[0] + 28, grid.y, 48, grid.height, "all\nrows")
         for row in range(len(names)):
@@ -71,14 +71,14 @@ def one_token(
         picture.arrow(known.bottom, (known.bottom[0], TOP - 26))
         known = column("keys", keys, "key")
     if "scores" in drawn:
-        compared = column("scores", scores)
+        compared = column("scores", scores[:, None])
         picture.arrow(known.right, compared.left)
         picture.arrow(asked.bottom, (asked.bottom[0], bottom + 22), (compared.bottom[0], bottom + 22), compared.bottom)
         picture.text(
-            (asked.bottom[0] + compared.bottom[0]) / 2, bottom + 37, "query × key", anchor="middle", quiet=True
+            (asked.bottom[0] + compared.bottom[0]) / 2, bottom + 37, "query · key / √2", anchor="middle", quiet=True
         )
     if "weights" in drawn:
-        shared = column("weights", weights, "weights")
+        shared = column("weights", weights[:, None], "weights")
         picture.arrow(compared.right, shared.left)
         picture.text((compared.right[0] + shared.x) / 2, bottom + 14, "softmax", anchor="middle", quiet=True)
     if "answer" in drawn:
@@ -104,13 +104,11 @@ def one_token(
 
 def _matrix(picture: Diagram, matrix: Tensor, letter: str, x: float, tone: str, *way: tuple[float, float]) -> Grid:
     """One of the three matrices, at the end of an arrow that comes from the rows that it multiplies."""
-    wide = matrix.size(1) > 1
-    drawn = picture.tensor(
-        x, MATRICES, matrix, name=f"W_{letter}", cell=WIDE if wide else CELL, tone=tone, numbers=True
-    )
+    cell = WIDE if letter == "V" else NARROW
+    drawn = picture.tensor(x, MATRICES, matrix, name=f"W_{letter}", cell=cell, tone=tone, numbers=True)
     picture.arrow(*way, (drawn.top[0], way[-1][1]), drawn.top)
-    beside = drawn.left[0] - 6 if wide else drawn.right[0] + 6
-    picture.text(beside, drawn.left[1], f"W_{letter}", anchor="end" if wide else "start")
+    beside, anchor = (drawn.right[0] + 6, "start") if letter == "K" else (drawn.left[0] - 6, "end")
+    picture.text(beside, drawn.left[1], f"W_{letter}", anchor=anchor)
     return drawn
 
 

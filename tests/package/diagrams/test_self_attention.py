@@ -23,7 +23,7 @@ PARTS = {
 @pytest.fixture
 def run():
     generator = torch.Generator().manual_seed(0)
-    matrices = [torch.randn(3, width, generator=generator, dtype=torch.float64) for width in (1, 1, 3)]
+    matrices = [torch.randn(3, width, generator=generator, dtype=torch.float64) for width in (2, 2, 3)]
     return torch.randn(3, 3, generator=generator, dtype=torch.float64), matrices
 
 
@@ -32,7 +32,7 @@ def test_every_number_is_that_of_the_layer(run, asking):
     tokens, matrices = run
     W_Q, W_K, W_V = (matrix.numpy() for matrix in matrices)
     X = tokens.numpy()
-    scores = np.array([(X[asking] @ W_Q) @ (row @ W_K) for row in X])
+    scores = np.array([(X[asking] @ W_Q) @ (row @ W_K) for row in X]) / np.sqrt(2)
     weights = np.exp(scores) / np.exp(scores).sum()
     answer = torch.nn.functional.scaled_dot_product_attention(*(tokens @ matrix for matrix in matrices))[asking]
     expected = {"tokens": X, "W_Q": W_Q, "W_K": W_K, "W_V": W_V, "query": [X[asking] @ W_Q], "keys": X @ W_K}
