@@ -14,7 +14,7 @@ BLOCK = (
     ("mask: nobody looks ahead", "masking"),
     ("softmax, and a blend of the values", "bottleneck"),
     ("several heads, joined by W_O", "multi_head"),
-    ("norms, sums and the layer for each token", "transformer"),
+    ("norms, and a layer for each token", "transformer"),
 )
 BEHIND = (
     ("logits, loss and training", "primer"),

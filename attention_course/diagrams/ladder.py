@@ -16,8 +16,9 @@ GRUS = {
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
 LONGER, GRU_FOR_LONGER = "the front page's model", "GRU, as large, as long"
-ROW, BAR, LEFT, UNITS = 25, 19, 196, 34  # heights, where bars begin, and how long a bit is
-HEAD = 54
+ROW, DOT = 25, 10  # how high a row is, and how wide a dot
+LEFT, LEAST, UNITS = 190, 1.7, 78  # where the axis begins, with which number, and how long a bit is
+HEAD = 76
 LINE, WRITTEN = 20, 30  # of what the newest step writes: how high a line is, and how many letters stand in it
 
 
@@ -30,15 +31,15 @@ class Chart:
     """
 
     def __init__(self, lesson: str, bits: float | None = None):
-        self.steps, self.rivals, self.new = _bars(lesson)
+        self.steps, self.rivals, self.new = _dots(lesson)
         self.bits, self.written = bits, _written(lesson)
         self.trained, self.newest = (self.new[0], self.new[-1]) if self.new else (None, None)
 
     @property
     def alt(self) -> str:
-        """What the bars show, in words."""
+        """What the dots show, in words."""
         told, beside = (
-            ", ".join(f"{label} {bits:.2f}" for label, bits in bars) for bars in (self.steps, self.rivals)
+            ", ".join(f"{label} {bits:.2f}" for label, bits in dots) for dots in (self.steps, self.rivals)
         )
         here = "" if self.bits is None else f" The model that was trained on this page: {self.bits:.2f}."
         medians = "medians of ten trainings, but one training each where it was longer"
@@ -60,16 +61,19 @@ class Chart:
         """Draw them below a height."""
         picture.text(8, top + 16, "Bits for a letter of unread text: fewer are better", bold=True)
         picture.text(8, top + 36, "3 bits are as hard as a guess among 8 letters, 2 among 4", quiet=True)
-        y = top + HEAD
+        y, lines = top + HEAD, len(self.steps) + 1 + len(self.rivals)
+        for bits in (2, 3):
+            picture.text(_place(bits), y - 14, str(bits), anchor="middle", quiet=True)
+            picture.line((_place(bits), y - 4), (_place(bits), y + ROW * lines), weight=0.1)
         for label, bits in self.steps:
             here = self.bits is not None and label == self.trained
-            note = f"{bits:.2f}, this run {self.bits:.2f}" if here else f"{bits:.2f}"
-            _draw_bar(picture, y, label, bits, note, "key" if label in self.new else "value")
+            note = f"{bits:.2f}, yours {self.bits:.2f}" if here else f"{bits:.2f}"
+            _draw_dot(picture, y, label, bits, note, "key" if label in self.new else "value")
             y += ROW
         picture.text(LEFT - 8, y + ROW / 2, "rivals:", anchor="end", quiet=True)
         for label, bits in self.rivals:
             y += ROW
-            _draw_bar(picture, y, label, bits, f"{bits:.2f}", "plain")
+            _draw_dot(picture, y, label, bits, f"{bits:.2f}", "plain")
         if self.written:
             y += ROW + LINE / 2 + 4
             picture.text(8, y, f"“{self.newest}” writes (¶ ends a line):", quiet=True)
@@ -77,7 +81,7 @@ class Chart:
                 picture.text(8, y + LINE * number, line.replace(" ", "\N{NO-BREAK SPACE}"))
 
 
-def _bars(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]], list[str]]:
+def _dots(lesson: str) -> tuple[list[tuple[str, float]], list[tuple[str, float]], list[str]]:
     """The steps up to a lesson, and the rivals, each with its bits; and which steps are new."""
     record, longer = recorded.load("ladder"), recorded.load("character_model")["models"]["causal"]["bits"]
     of = {
@@ -101,8 +105,13 @@ def _written(lesson: str) -> str:
     return recorded.load("ladder")["written"][names[-1]] if names else ""
 
 
-def _draw_bar(picture: Diagram, y: float, label: str, bits: float, note: str, tone: str):
-    picture.text(LEFT - 8, y + BAR / 2, label, anchor="end", bold=tone == "key", quiet=tone == "plain")
-    area = picture.box(LEFT, y, UNITS * bits, BAR, tone=tone)
-    fits = 474 - 8 * len(note)  # a note stands close to a long bar rather than beyond the edge
-    picture.text(min(area.x + area.width + 6, fits), area.right[1], note, bold=tone == "key")
+def _place(bits: float) -> float:
+    return LEFT + UNITS * (bits - LEAST)
+
+
+def _draw_dot(picture: Diagram, y: float, label: str, bits: float, note: str, tone: str):
+    middle, x = y + ROW / 2, _place(bits)
+    picture.text(LEFT - 8, middle, label, anchor="end", bold=tone == "key", quiet=tone == "plain")
+    picture.box(x - DOT / 2, middle - DOT / 2, DOT, DOT, tone=tone)
+    right = x + DOT + 8 * len(note) < 474  # a note stands left of a dot that is near the edge
+    picture.text(x + (DOT if right else -DOT), middle, note, anchor="start" if right else "end", bold=tone == "key")

@@ -7,7 +7,7 @@ from attention_course import diagrams
 from attention_course.course import recorded
 from attention_course.course.ladder import LADDER, LESSONS
 from attention_course.diagrams.diagram import Diagram
-from attention_course.diagrams.ladder import Chart
+from attention_course.diagrams.ladder import LEAST, LEFT, UNITS, Chart
 
 
 def ladder(lesson, bits=None):
@@ -18,14 +18,14 @@ def ladder(lesson, bits=None):
     return picture
 
 
-def bars(picture):
-    """How long the bars are, by the labels before them."""
+def dots(picture):
+    """Where the middles of the dots stand, from the left, by the labels before them."""
     found = {}
-    for bar in parse(picture).iter(f"{SVG}rect"):
-        middle = float(bar.get("y")) + float(bar.get("height")) / 2
-        labels = [text for text in parse(picture).iter(f"{SVG}text") if abs(float(text.get("y")) - middle) < 8]
+    for dot in parse(picture).iter(f"{SVG}rect"):
+        x, y, width, height = (float(dot.get(side)) for side in ("x", "y", "width", "height"))
+        labels = [text for text in parse(picture).iter(f"{SVG}text") if abs(float(text.get("y")) - y - height / 2) < 8]
         (label,) = ["".join(text.itertext()) for text in labels if text.get("text-anchor") == "end"]
-        found[label] = float(bar.get("width"))
+        found[label] = x + width / 2
     return found
 
 
@@ -33,22 +33,21 @@ def bits_of(model):
     return median(row["bits"] for row in recorded.load("ladder")["results"] if row["model"] == model)
 
 
-def test_bars_are_as_long_as_the_recorded_bits():
-    lengths = bars(ladder(LESSONS[-1]))
+def test_dots_stand_at_the_recorded_bits():
+    places = dots(ladder(LESSONS[-1]))
     bits = {step.part: bits_of(name) for name, step in LADDER.items()}
     bits |= {f"counting {row['order']} letters": row["bits"] for row in recorded.load("ladder")["counts"]}
     bits["counting 1 letter"] = bits.pop("counting 1 letters")
     bits["the front page's model"] = recorded.load("character_model")["models"]["causal"]["bits"]
     bits["GRU, as large, as long"] = min(row["bits"] for row in recorded.load("ladder")["longer"])
-    scale = lengths["the letter before"] / bits["the letter before"]
-    for label in lengths.keys() & bits.keys():
-        assert lengths[label] == pytest.approx(scale * bits[label], rel=1e-3), label
-    assert len(lengths) == len(LADDER) + 1 + 5 + 4 and len(lengths.keys() - bits.keys()) == 3  # the recurrent networks
+    for label in places.keys() & bits.keys():
+        assert places[label] == pytest.approx(LEFT + UNITS * (bits[label] - LEAST), abs=0.1), label
+    assert len(places) == len(LADDER) + 1 + 5 + 4 and len(places.keys() - bits.keys()) == 3  # the recurrent networks
 
 
 def test_a_lesson_shows_the_steps_up_to_its_own_and_no_rival_that_its_reader_has_not_met():
     for place, lesson in enumerate(LESSONS[:-1]):
-        shown = set(bars(ladder(lesson)))
+        shown = set(dots(ladder(lesson)))
         assert {step.part for step in LADDER.values()} & shown == {
             step.part for step in LADDER.values() if LESSONS.index(step.lesson) <= place
         }
@@ -58,19 +57,19 @@ def test_a_lesson_shows_the_steps_up_to_its_own_and_no_rival_that_its_reader_has
 
 def test_rivals_that_know_the_order_wait_until_the_model_knows_it():
     for lesson in LESSONS[: LESSONS.index("positions")]:
-        assert {label for label in bars(ladder(lesson)) if "counting" in label or "GRU" in label} == {
+        assert {label for label in dots(ladder(lesson)) if "counting" in label or "GRU" in label} == {
             "counting 1 letter"
         }
 
 
 def test_the_readers_own_bits_stand_beside_the_newest_step():
     said = texts(ladder("self_attention", 3.21))
-    assert f"{bits_of('one head'):.2f}, this run 3.21" in said
-    assert sum("this run" in text for text in said) == 1
+    assert f"{bits_of('one head'):.2f}, yours 3.21" in said
+    assert sum("yours" in text for text in said) == 1
     assert "on this page: 3.21" in ladder("self_attention", 3.21).alt
-    assert not any("this run" in text for text in texts(ladder("self_attention")))
+    assert not any("yours" in text for text in texts(ladder("self_attention")))
     one_block = texts(ladder("transformer", 2.24))  # the lesson goes on to two, but trains one
-    assert f"{bits_of('one block'):.2f}, this run 2.24" in one_block and f"{bits_of('two blocks'):.2f}" in one_block
+    assert f"{bits_of('one block'):.2f}, yours 2.24" in one_block and f"{bits_of('two blocks'):.2f}" in one_block
 
 
 def test_what_is_built_so_far_ends_in_the_same_chart():
