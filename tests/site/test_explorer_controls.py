@@ -182,12 +182,13 @@ def test_steps_may_be_diagrams_and_figures(show):
     assert (image.is_visible(), svg.locator("text").first.text_content()) == (False, "3")
 
 
-def test_what_later_steps_add_stands_faintly_behind_the_first(show):
+def test_what_later_steps_add_stands_faintly_and_without_its_numbers_behind_the_first(show):
     steps = [("One.", draw_height(1.0)), ("Three.", draw_height(3.0))]
     explorer = Mounted(show(explore_steps(steps, alt="Two pictures.")))
     coming = explorer.view.locator("svg.course-explorer-coming")
     assert (coming.count(), coming.locator("text").first.text_content()) == (1, "3")
     assert 0.1 < float(coming.evaluate("svg => getComputedStyle(svg).opacity")) < 0.2
+    assert not coming.locator("[data-tensor] text").first.is_visible() and coming.locator("rect").first.is_visible()
     assert coming.bounding_box() == explorer.view.locator("svg.course-diagram").bounding_box()
 
 

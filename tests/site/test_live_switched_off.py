@@ -26,7 +26,7 @@ def test_a_head_that_is_off_says_its_mean_or_zeros(open_model, measured):
     menu = page.get_by_label("A head that is off says")
     assert menu.evaluate("menu => menu.selectedOptions[0].label") == "its mean"
     assert live.state["changes"] == WITH_MEANS
-    of = "On 200 pieces of unread text:"
+    of = "On 200 passages of unread text:"
     assert paragraphs(live) == [f"{of} {record['bits']:.2f} bits a character."] * 2
     live.check("head 2", 2)
     costs = set()

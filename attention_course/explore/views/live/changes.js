@@ -34,7 +34,7 @@ export const tellHeldOut = ({ sizes, costs }, { heads, blocks, positions, masked
   if (masked !== sizes.masked) alone.push(costs.mask);
   const now = alone.length > 1 ? "not measured with all of these off" : `${(alone[0] ?? costs.bits).toFixed(2)} bits a character`;
   const beside = alone.length ? `; as the model was trained, ${costs.bits.toFixed(2)}` : "";
-  return `On ${costs.n_pieces} pieces of unread text: ${now}${beside}.`;
+  return `On ${costs.n_pieces} passages of unread text: ${now}${beside}.`;
 };
 
 // What is taken out, or nothing.

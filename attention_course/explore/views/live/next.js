@@ -45,7 +45,7 @@ export const tellWhere = ({ vocabulary }, symbols, selected, { temperature }) =>
     selected === symbols.length - 1
       ? "What the model expects next"
       : `What the model expected after “${visible(vocabulary[symbols[selected]])}” (character ${selected + 1})`;
-  return `${where}, at temperature ${tellTemperature(temperature)}`;
+  return temperature === 1 ? where : `${where}, at temperature ${tellTemperature(temperature)}`;
 };
 
 // How much a character that was chosen had surprised the model.
