@@ -40,9 +40,12 @@ PARTS = {  # each a file of this folder, with the findings that it measures
 BESIDE = ("two_names", "name_controls", "name_knockouts", "name_reads", "tools")
 NOTES = {  # written after the first run
     "bank": "RIGHT alone would have said little: of the three words without these senses nearly as many are given the "
-    "sense of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart.",
-    "beyond_length": "INSIDE missed its bound by little: at 4,096 places the first half is worth nothing any more, and "
-    "does hardly any harm. At 7,168, still inside, it does .34 bits of it.",
+    "sense of the deciding word (right_of). What tells *bank* from them is how far its two means lie apart. Of twenty "
+    "more words, tried afterwards (apart_afterwards), *dog* moves so far that the rule would have said weaker, and two "
+    "words that belong to one of the senses (apart_of_a_sense) move as far as *bank*.",
+    "beyond_length": "INSIDE missed its bound by little, and at 7,168 places, still inside, the first half does .34 "
+    "bits of harm. What hurts inside is a lost sink: with a sink of its own (harm_..._own_sink) the second half takes "
+    "no harm from the first there, and 3 to 4 bits outside.",
     "clark": "No block prefers [SEP]: its weight is hardly more than that of equal weights. MiniLM was trained so that "
     "the mean of its tokens is a sentence's vector; whether that is the reason was not tried.",
 }

@@ -20,6 +20,12 @@ FRAMES = (
     "the {} reminded her of the {}",
 )
 NEUTRAL = ("door", "story", "letter")
+# Tried after the verdict: more words with one sense, and words that belong to one of *bank*'s.
+AFTERWARDS = (
+    *("chair", "bottle", "garden", "house", "man", "dog", "table", "box", "truck", "coffee"),
+    *("woman", "church", "office", "road", "shop", "book", "horse", "chicken", "phone", "window"),
+)
+OF_A_SENSE = ("water", "fish", "money", "coin")
 
 
 def sentences(encode, word: str) -> tuple[list[list[int]], Tensor, Tensor, list[list[int]]]:
@@ -81,6 +87,7 @@ def run(models: Models) -> dict:
     entered, left, which, money = vectors(models, "bank")
     _, cut, *_ = vectors(models, "bank", cut=True)
     others = {word: vectors(models, word) for word in NEUTRAL}
+    afterwards = {word: apart(vectors(models, word)[1], money) for word in (*AFTERWARDS, *OF_A_SENSE)}
     return {
         "bank": {
             "right": right(left, which, money),
@@ -90,6 +97,8 @@ def run(models: Models) -> dict:
             "neutral": max(apart(of[1], money) for of in others.values()),
             "apart_of": {word: apart(of[1], money) for word, of in others.items()},
             "right_of": {word: right(of[1], which, money) for word, of in others.items()},
+            "apart_afterwards": {word: afterwards[word] for word in AFTERWARDS},
+            "apart_of_a_sense": {word: afterwards[word] for word in OF_A_SENSE},
             "n_sentences": len(left),
         }
     }

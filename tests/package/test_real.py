@@ -153,7 +153,7 @@ def test_a_gap_of_none_changes_nothing_and_a_gap_is_a_distance(models):
 
     query, key, value = torch.randn(3, 1, 2, HALF + 4, 8)
     expected, _ = RotaryAttention(base=100.0)(query, key, value)
-    torch.testing.assert_close(RotaryWithGap(100.0, 0)(query, key, value)[0], expected)
+    torch.testing.assert_close(RotaryWithGap(100.0, 0, False)(query, key, value)[0], expected)
     # With so much between both halves that nothing but zeros stands there, hidden from all:
     gap = 5
     between = torch.zeros(1, 2, gap, 8)
@@ -162,7 +162,12 @@ def test_a_gap_of_none_changes_nothing_and_a_gap_is_a_distance(models):
     seen[HALF : HALF + gap] = False
     expected, _ = RotaryAttention(base=100.0)(query, key, value, seen)
     query, key, value = (of[:, :, seen] for of in (query, key, value))
-    torch.testing.assert_close(RotaryWithGap(100.0, gap)(query, key, value)[0], expected[:, :, seen])
+    torch.testing.assert_close(RotaryWithGap(100.0, gap, False)(query, key, value)[0], expected[:, :, seen])
+    # With a sink of its own, the first token of the second half returns its own value, and no other changes.
+    causal = torch.ones(HALF + 4, HALF + 4, dtype=torch.bool).tril()
+    plain, own = (RotaryWithGap(100.0, gap, sink)(query, key, value, causal)[0] for sink in (False, True))
+    torch.testing.assert_close(own[:, :, HALF], value[:, :, HALF])
+    assert torch.equal((own != plain).any(-1).any(1).nonzero()[:, 1], torch.tensor([HALF]))
 
 
 @torch.no_grad()
