@@ -53,7 +53,7 @@ LADDER = {
     "average": Step("bottleneck", "+ the average of 16", 16, 512),
     "one head": Step("self_attention", "one head instead", 16, 512),
     "four heads": Step("multi_head", "four heads", 16, 512),
-    "mask": Step("masking", "+ mask, ¼ of the text", 64, 32),
+    "mask": Step("masking", "+ mask, ¼ the text", 64, 32),
     "positions": Step("positions", "+ positions", 64, 32),
     "one block": Step("transformer", "a block", 64, 32),
     "two blocks": Step("transformer", "two blocks", 64, 32),

@@ -61,10 +61,10 @@ class Chart:
         """Draw them below a height."""
         picture.text(8, top + 16, "Bits for a letter of unread text: fewer are better", bold=True)
         picture.text(8, top + 36, "3 bits are as hard as a guess among 8 letters, 2 among 4", quiet=True)
-        y, lines = top + HEAD, len(self.steps) + 1 + len(self.rivals)
+        y = top + HEAD
         for bits in (2, 3):
             picture.text(_place(bits), y - 14, str(bits), anchor="middle", quiet=True)
-            picture.line((_place(bits), y - 4), (_place(bits), y + ROW * lines), weight=0.1)
+            picture.line((_place(bits), y - 5), (_place(bits), y + 3), weight=0.1)
         for label, bits in self.steps:
             here = self.bits is not None and label == self.trained
             note = f"{bits:.2f}, yours {self.bits:.2f}" if here else f"{bits:.2f}"
