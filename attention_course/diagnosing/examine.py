@@ -240,7 +240,7 @@ def ask_gradient(run: Run) -> Finding:
     model = copy.deepcopy(run.nudged).train()
     run.loss(run.call(model), run.targets).backward()
     dead = [name for name, parameter in model.named_parameters() if parameter.requires_grad and parameter.grad is None]
-    if have_a_say(run, dead):
+    if dead and have_a_say(run, dead):
         return Finding("gradient", True, len(dead), f"none reaches {len(dead)} parameters, the first is {dead[0]}")
     norms = gradients(model)
     weakest = min(norms, key=norms.get)

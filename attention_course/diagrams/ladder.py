@@ -113,5 +113,4 @@ def _draw_dot(picture: Diagram, y: float, label: str, bits: float, note: str, to
     middle, x = y + ROW / 2, _place(bits)
     picture.text(LEFT - 8, middle, label, anchor="end", bold=tone == "key", quiet=tone == "plain")
     picture.box(x - DOT / 2, middle - DOT / 2, DOT, DOT, tone=tone)
-    right = x + DOT + 8 * len(note) < 474  # a note stands left of a dot that is near the edge
-    picture.text(x + (DOT if right else -DOT), middle, note, anchor="start" if right else "end", bold=tone == "key")
+    picture.text(x + DOT, middle, note, bold=tone == "key")
