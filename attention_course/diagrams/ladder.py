@@ -15,7 +15,7 @@ GRUS = {
     "GRU, one block": ("GRU, size of 1 block", "transformer"),
     "GRU, three blocks": ("GRU, size of 3 blocks", "language_model"),
 }
-LONGER, GRU_FOR_LONGER = "the front page's model", "GRU, as large, as long"
+LONGER, GRU_FOR_LONGER = "the front page's model", "GRU, front page's size"
 ROW, DOT = 25, 10  # how high a row is, and how wide a dot
 LEFT, LEAST, UNITS = 190, 1.7, 78  # where the axis begins, with which number, and how long a bit is
 HEAD = 76

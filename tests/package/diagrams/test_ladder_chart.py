@@ -39,7 +39,7 @@ def test_dots_stand_at_the_recorded_bits():
     bits |= {f"counting {row['order']} letters": row["bits"] for row in recorded.load("ladder")["counts"]}
     bits["counting 1 letter"] = bits.pop("counting 1 letters")
     bits["the front page's model"] = recorded.load("character_model")["models"]["causal"]["bits"]
-    bits["GRU, as large, as long"] = min(row["bits"] for row in recorded.load("ladder")["longer"])
+    bits["GRU, front page's size"] = min(row["bits"] for row in recorded.load("ladder")["longer"])
     for label in places.keys() & bits.keys():
         assert places[label] == pytest.approx(LEFT + UNITS * (bits[label] - LEAST), abs=0.1), label
     assert len(places) == len(LADDER) + 1 + 5 + 4 and len(places.keys() - bits.keys()) == 3  # the recurrent networks
