@@ -38,12 +38,16 @@ class Tails:
         """From what enters a block to the right name's logit minus the other's, `(n_sentences,)`."""
 
         def run(stream: Tensor) -> Tensor:
-            for one, cache in zip(self.model.blocks[block:], self.caches[block:], strict=True):
-                stream, _ = one(stream, causal=True, cache=deepcopy(cache))
-            right, other = self.model.lm_head(self.model.norm(stream[:, -1])).gather(-1, self.names).unbind(-1)
+            right, other = self.logits(block, stream).unbind(-1)
             return right - other
 
         return run
+
+    def logits(self, block: int, stream: Tensor) -> Tensor:
+        """From what enters a block to the logits of the right name and of the other, `(n_sentences, 2)`."""
+        for one, cache in zip(self.model.blocks[block:], self.caches[block:], strict=True):
+            stream, _ = one(stream, causal=True, cache=deepcopy(cache))
+        return self.model.lm_head(self.model.norm(stream[:, -1])).gather(-1, self.names)
 
     def patching(self, block: int) -> Patching:
         """Both runs from this block on, which is number 0 there."""

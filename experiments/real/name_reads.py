@@ -31,13 +31,18 @@ FEEDS, as in `name_controls.py`, into the values of TELLER and of LATE, with the
 5. LAST exceeds RECEIVED too, and MENDED by its VALUE is a fifth or more below LAST.
 6. 17.4 is the strongest sender to TELLER; no other brings .05 back, and all together bring half of RECEIVED or more.
 7. 23.3 is the strongest sender to LATE, and brings back a quarter of RECEIVED or more.
+
+Asked by a reader of the page, who had measured it, so that nothing is expected: READS of STRONGEST, the head that
+brings most back at the last token (23.3), with LOOKING, by QUERY and KEY together; and MOVES, in logits, what its
+output at the last token adds to the right name and to the other beside its mean, in the clean run, with all other heads
+held.
 """
 
 from _models import Models, rounded
 from _tails import Tails
 from _texts import N_CHOSEN_ON, N_MEASURED
 from name_controls import KINDS, back, feeds, path, share
-from name_knockouts import reading
+from name_knockouts import mean, reading
 from torch import Tensor
 from two_names import N_BEST, N_DIRECT, _looking, best, every_head, looks, sentences
 
@@ -95,6 +100,26 @@ def by_reading(tails: Tails, head: tuple[int, int]) -> dict[str, list[float]]:
     }
 
 
+def looking(tails: Tails, head: tuple[int, int]) -> list[float]:
+    """LOOKING."""
+    return received(tails, head, dict.fromkeys(("query", "key"), entering(tails, "clean", head[0])))
+
+
+def moves(tails: Tails, head: tuple[int, int]) -> dict[str, list[float]]:
+    """MOVES, and its standard error."""
+    (block, number), held = head, tails.patching(head[0]).clean_heads
+    layers, d_head = tails.layers[block:], tails.layers[block].d_head
+    part, without = slice(number * d_head, (number + 1) * d_head), [held[0].clone(), *held[1:]]
+    without[0][:, -1, part] = held[0][:, -1, part].mean(0)
+
+    def logits(said: list[Tensor]) -> Tensor:
+        with reading((layer.out_proj, joined) for layer, joined in zip(layers, said, strict=True)):
+            return tails.logits(block, tails.entering["clean"][block])
+
+    right, other = (logits(held) - logits(without)).unbind(-1)
+    return {"right": mean(right), "other": mean(other)}
+
+
 def entering(tails: Tails, run: str, block: int) -> Tensor:
     """What the attention of a block reads in a run."""
     return tails.model.blocks[block].attention_norm(tails.entering[run][block])
@@ -135,7 +160,7 @@ def run(models: Models) -> dict:
     direct = sorted(best(brought, N_DIRECT), key=few.path, reverse=True)
     lookers = _looking([{"head": head, "looks": look(head, -1)} for head in direct[:N_BEST]])
     looker = next(head for head in lookers + direct if head[0] > 1)  # a random model may have no lookers
-    late, (teller,) = max(direct[:N_BEST]), best(brought, 1, range(1, looker[0]))
+    late, (teller,), (strongest,) = max(direct[:N_BEST]), best(brought, 1, range(1, looker[0])), best(brought, 1)
     maps = model(texts["clean"], need_weights=True)[1]
     found = {
         "into": {"teller": teller, "looker": looker} | {kind: into(of, teller, looker) for kind, of in tails.items()},
@@ -144,9 +169,11 @@ def run(models: Models) -> dict:
                 "teller": by_reading(of, teller),
                 "late": {"head": late} | by_reading(of, late),
                 "word": path(of, None, teller, "value"),
+                "strongest": {"head": strongest, "looking": looking(of, strongest)} | by_reading(of, strongest),
             }
             for kind, of in tails.items()
         },
+        "moves": moves(tails["exchange"], strongest),
         "feeds": {
             name: feeds(few, tails["exchange"], head, ("value",)) for name, head in (("teller", teller), ("late", late))
         },

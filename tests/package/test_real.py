@@ -549,6 +549,7 @@ def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
     assert found["received"] == back(**whole) and found["every_place"] == back(at=None, **whole)
     for name in ("query", "key", "value"):
         assert found[name] == back(**{name: clean})
+    assert name_reads.looking(tails, receiver) == back(query=clean, key=clean)
     mixed = corrupted.clone()
     mixed[:, SECOND] = clean[:, SECOND]
     query = corrupted.clone()
@@ -558,6 +559,31 @@ def test_a_head_that_reads_both_runs_is_measured_whole(models, monkeypatch):
         assert found["mended"][name] == back(query=query, **{name: mixed})
     path = share(runs, runs.path((0, 3), receiver, "query"))
     assert found["path"] == pytest.approx(path, abs=1e-6) and path == back(at=None, query=query)
+
+
+@torch.no_grad()
+def test_what_a_head_adds_to_each_name_is_told_with_the_others_held(models):
+    import name_reads
+    from _tails import Tails
+    from two_names import sentences
+
+    texts = sentences(models.encode, 4, seed=0)
+    model = models.model
+    last, d_head = model.blocks[-1].attention, model.blocks[-1].attention.d_head  # no head is behind it
+    said = []
+
+    def run():
+        return model(texts["clean"])[0][:, -1].gather(-1, texts["names"])
+
+    hook = last.out_proj.register_forward_pre_hook(lambda _, inputs: said.append(inputs[0].clone()))
+    whole = run()
+    hook.remove()
+    said[0][:, -1, d_head : 2 * d_head] = said[0][:, -1, d_head : 2 * d_head].mean(0)
+    hook = last.out_proj.register_forward_pre_hook(lambda _, inputs: (said[0],))
+    expected = (whole - run()).mean(0)
+    hook.remove()
+    found = name_reads.moves(Tails(model, texts), (len(model.blocks) - 1, 1))
+    assert [found["right"][0], found["other"][0]] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 @torch.no_grad()
