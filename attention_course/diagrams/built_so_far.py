@@ -12,7 +12,7 @@ BLOCK = (
     ("positions: turn queries and keys", "positions"),
     ("scores: how well each key fits", "scaled_dot_product"),
     ("mask: nobody looks ahead", "masking"),
-    ("softmax, and a blend of the values", "bottleneck"),
+    ("weights, and a blend of the values", "bottleneck"),
     ("several heads, joined by W_O", "multi_head"),
     ("norms, and a layer for each token", "transformer"),
 )

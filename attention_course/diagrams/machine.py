@@ -18,7 +18,7 @@ LABELS = LEFT + 9 * CELL + 12
 PARTS = {
     "embedding": (TOPS["embedding"] + 12, "embedding", "lesson 1"),
     "attention": (TOPS["attention"] + 18, "attention", "lessons 2 to 7"),
-    "network": (TOPS["network"] + 12, "a small network", "and norms: lesson 8"),
+    "network": (TOPS["network"] + 12, "a small network", "lesson 8"),
     "blocks": (TOPS["blocks"] + 12, "{} more blocks", "lesson 8"),
     "next letter": (TOPS["next letter"], "next character", "lesson 9"),
 }

@@ -39,8 +39,8 @@ def test_the_lessons_stand_in_the_order_of_the_course():
     assert {lesson for _, lesson in PARTS} == set(LESSONS)
 
 
-def test_a_mask_stands_behind_the_scores_and_before_the_softmax():
-    assert [what.split(":")[0].split(",")[0] for what, _ in BLOCK[2:5]] == ["scores", "mask", "softmax"]
+def test_a_mask_stands_behind_the_scores_and_before_the_weights():
+    assert [what.split(":")[0].split(",")[0] for what, _ in BLOCK[2:5]] == ["scores", "mask", "weights"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
