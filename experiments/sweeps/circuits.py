@@ -29,6 +29,7 @@ MODELS = [
     {"n_blocks": 1},
     {"n_blocks": 1, "steps": 4000},
     {"n_blocks": 1, "n_heads": 8, "d_model": 128},
+    {"n_blocks": 1, "n_heads": 8, "d_model": 128, "steps": 4000},
     {},
 ]
 VARIED = ("n_blocks", "n_heads", "d_model", "steps")
