@@ -569,20 +569,23 @@ def test_what_a_head_adds_to_each_name_is_told_with_the_others_held(models):
 
     texts = sentences(models.encode, 4, seed=0)
     model = models.model
-    last, d_head = model.blocks[-1].attention, model.blocks[-1].attention.d_head  # no head is behind it
-    said = []
+    layers, said = [block.attention for block in model.blocks[-2:]], []
 
-    def run():
-        return model(texts["clean"])[0][:, -1].gather(-1, texts["names"])
+    def run(see):
+        hooks = [
+            layer.out_proj.register_forward_pre_hook(lambda _, inputs, number=number: see(number, inputs[0]))
+            for number, layer in enumerate(layers)
+        ]
+        logits = model(texts["clean"])[0][:, -1].gather(-1, texts["names"])
+        for hook in hooks:
+            hook.remove()
+        return logits
 
-    hook = last.out_proj.register_forward_pre_hook(lambda _, inputs: said.append(inputs[0].clone()))
-    whole = run()
-    hook.remove()
-    said[0][:, -1, d_head : 2 * d_head] = said[0][:, -1, d_head : 2 * d_head].mean(0)
-    hook = last.out_proj.register_forward_pre_hook(lambda _, inputs: (said[0],))
-    expected = (whole - run()).mean(0)
-    hook.remove()
-    found = name_reads.moves(Tails(model, texts), (len(model.blocks) - 1, 1))
+    whole = run(lambda _, joined: said.append(joined.clone()))
+    part = slice(layers[0].d_head, 2 * layers[0].d_head)
+    said[0][:, -1, part] = said[0][:, -1, part].mean(0)
+    expected = (whole - run(lambda number, _: (said[number],))).mean(0)
+    found = name_reads.moves(Tails(model, texts), (len(model.blocks) - 2, 1))
     assert [found["right"][0], found["other"][0]] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
