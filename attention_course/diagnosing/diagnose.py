@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from attention_course.diagnosing.caches import ask_cache, ask_remembers
 from attention_course.diagnosing.calling import find_subject
 from attention_course.diagnosing.findings import ORDER, Finding
-from attention_course.diagnosing.hiding import ask_corner, ask_future, ask_masks
+from attention_course.diagnosing.hiding import ask_corner, ask_future, ask_masks, ask_others
 from attention_course.diagnosing.knowledge import Knowledge, Told, learn
 from attention_course.diagnosing.layouts import LAYOUTS
 from attention_course.diagnosing.numbers import ask_empty, ask_finite, ask_gradient, ask_large, ask_writes
@@ -24,8 +24,8 @@ from attention_course.diagnosing.subject import USUAL, Sizes
 from attention_course.diagnosing.weighing import ask_batch, ask_dropout, ask_heads, ask_lengths, ask_weights
 
 QUESTIONS = (
-    ask_dropout, ask_batch, ask_weights, ask_heads, ask_masks, ask_future, ask_corner, ask_empty, ask_large, ask_cache,
-    ask_remembers, ask_lengths, ask_scale, ask_gradient, ask_writes, ask_half, ask_autocast,
+    ask_dropout, ask_batch, ask_weights, ask_heads, ask_masks, ask_others, ask_future, ask_corner, ask_empty, ask_large,
+    ask_cache, ask_remembers, ask_lengths, ask_scale, ask_gradient, ask_writes, ask_half, ask_autocast,
 )  # fmt: skip
 SMALLER = [Sizes(batch, n, n + more) for batch in (1, 2) for n in (2, 3, 4) for more in (0, 1, 2)]
 

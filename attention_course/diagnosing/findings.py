@@ -9,6 +9,7 @@ LESSONS = {
     "rows_do_not_sum_to_1": "mask_numbers#after-the-softmax-is-too-late",
     "batch_mixes": "troubleshooting#who-has-a-say",
     "mask_no_effect": "masking#build-it",
+    "tokens_alone": "troubleshooting#who-has-a-say",
     "mask_inverted": "mask_numbers#what-does-true-mean",
     "mask_axis": "masking#build-it",
     "hidden_keys": "masking#padding-must-not-matter",

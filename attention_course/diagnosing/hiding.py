@@ -140,6 +140,17 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
     return Finding("future", sentence + MEANT * (not causal), note=not causal)
 
 
+def ask_others(known: Knowledge, sizes: Sizes) -> Finding | None:
+    """Has any other token a say? Of two sequences, either may be the one that asks."""
+    subject = known.subject
+    if subject.kind == "cross" or subject.single:
+        return None
+    table = influence(subject, Sizes(sizes.batch, sizes.n_queries, sizes.n_queries)).any(0)
+    if (table & ~torch.eye(len(table), dtype=torch.bool)).any():
+        return None
+    return Finding("tokens_alone", f"of {len(table)} tokens, none has a say in another one's output")
+
+
 def ask_corner(known: Knowledge, sizes: Sizes) -> Finding | None:
     """With fewer queries than keys, does a causal mask stand in the bottom right corner?"""
     subject = known.subject

@@ -34,7 +34,7 @@ SYMBOLS_A_CALL = Exercise(
         Misconception(
             "all or nothing",
             lambda accepted: 1 + len(accepted) * accepted.prod(),
-            "You count drafts that are accepted as a whole. A draft that fails at its third place brings two symbols.",
+            "You count drafts that are accepted as a whole. One that fails at its third place keeps two.",
         ),
         Misconception(
             "only the last",

@@ -2,8 +2,9 @@
 
 Each of nine causal layers, of one width and with as many heads, goes into two models: one layer that looks letters up
 by name (`tasks.related_letters`, in order of time, and `tasks.changing_letters`, where the newest counts), and a
-language model of two blocks. Each tries three learning rates, and with each of them three ways to tell positions where
-the order counts. The best of these short runs tells how the others are made, which are short and long.
+language model of two blocks. Each tries three learning rates in short runs, and with each of them three ways to tell
+positions where the order counts. With what was best then it tries the three rates in long runs, too: a rate that is best
+after few steps need not be best after many.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -40,7 +41,7 @@ SETTINGS = {
     "text": {"n_layers": 2, "batch": 16, "n_tokens": 128},
 }
 MECHANISMS = ["softmax", "window with sinks", "linear", "sum", "decay", "gate", "delta", "gated delta", "top-k"]
-N_PAIRS = [8, 32]
+N_PAIRS = 32
 POSITIONS = ["none", "added", "rotated"]  # added to the tokens, or queries and keys rotated by them
 SCORES = {"recall": "right", "changing": "right", "text": "bits"}
 SEEDS = [0, 1, 2]
@@ -154,7 +155,7 @@ class Reader(nn.Module):
 
 def run() -> dict:
     """Train every layer on every task; `{"settings": ..., "results": ...}`."""
-    jobs = [{"task": "recall", "n_pairs": n} for n in N_PAIRS] + [{"task": "changing"}, {"task": "text"}]
+    jobs = [{"task": "recall", "n_pairs": N_PAIRS}, {"task": "changing"}, {"task": "text"}]
     asked = [job | {"mechanism": name} for job in jobs for name in MECHANISMS]
     with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         results = [result for found in pool.map(all_runs, asked) for result in found]
@@ -162,18 +163,23 @@ def run() -> dict:
 
 
 def all_runs(asked: dict) -> list[dict]:
-    """The runs of which the best tells the rate, and then those that are still missing of that one."""
-    ways = [{"peak_lr": rate} for rate in SETTINGS["peak_lrs"]]
+    """Short runs at every rate and with all ways to tell positions, then long ones at every rate."""
+    rates = SETTINGS["peak_lrs"]
+    ways = [asked | {"peak_lr": rate} for rate in rates]
     if asked["task"] != "recall":  # where each name comes once, the order tells nothing
         ways = [way | {"positions": told} for way in ways for told in POSITIONS]
-    few, many = SETTINGS["few_steps"], SETTINGS["many_steps"]
-    tried = [one_run(asked | way | {"steps": few, "seed": SEEDS[0]}) for way in ways]
-    score = SCORES[asked["task"]]
+    short, best = with_more_of_the_best([way | {"steps": SETTINGS["few_steps"]} for way in ways])
+    longer, _ = with_more_of_the_best([best | {"peak_lr": rate, "steps": SETTINGS["many_steps"]} for rate in rates])
+    return short + longer
+
+
+def with_more_of_the_best(ways: list[dict]) -> tuple[list[dict], dict]:
+    """A run of each way, then the other seeds of the best one; and this way."""
+    tried = [one_run(way | {"seed": SEEDS[0]}) for way in ways]
+    score = SCORES[ways[0]["task"]]
     best = (min if score == "bits" else max)(tried, key=lambda run: run[score])
-    chosen = asked | ways[tried.index(best)]
-    wanted = [(steps, seed) for steps in (few, many) for seed in SEEDS]
-    wanted.remove((few, SEEDS[0]))
-    return tried + [one_run(chosen | {"steps": steps, "seed": seed}) for steps, seed in wanted]
+    chosen = ways[tried.index(best)]
+    return tried + [one_run(chosen | {"seed": seed}) for seed in SEEDS[1:]], chosen
 
 
 def one_run(asked: dict) -> dict:

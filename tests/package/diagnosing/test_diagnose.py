@@ -224,9 +224,18 @@ class CutsOffItsKeys(Masked):
         return self.join((q @ k.detach().mT / 8**0.5).softmax(-1) @ v)
 
 
+class HeadsAmongThemselves(Masked):
+    """The heads were not brought to the front of the tokens: each token's heads attend to one another."""
+
+    def forward(self, x):
+        q, k, v = (part.transpose(1, 2) for part in self.split(x))
+        return self.join(F.scaled_dot_product_attention(q, k, v).transpose(1, 2))
+
+
 @pytest.mark.parametrize(
     ("make", "told", "finding"),
     [
+        (HeadsAmongThemselves, {}, "tokens_alone"),
         (IgnoresItsFlag, {}, "future"),
         (IgnoresItsFlagBesideAMask, {"causal": True}, "future"),
         (OnlyAddsItsMask, {"mask_means": "attend"}, "hidden_keys"),
@@ -280,7 +289,7 @@ def test_a_mask_is_inverted_only_where_the_other_sense_was_told(hides, meant):
 
 
 def test_a_report_says_what_it_rests_on():
-    assert "\n17 questions found nothing wrong, as far as they apply\n" in str(diagnose(plain))
+    assert "\n18 questions found nothing wrong, as far as they apply\n" in str(diagnose(plain))
     first, *others = str(diagnose(Layer(fill=-1.0))).splitlines()
     assert first.startswith("it seems to take one sequence")
     said = "mask, as a boolean mask in which True attends: of 1 pair it is to hide, 1 still has a say"
