@@ -137,14 +137,16 @@ def rows_of_second_copy(s, record):
 
 
 def rows_of_states(s, record):
-    few, rows = s.SETTINGS["few_steps"], []
-    others = every(steps=[few, s.SETTINGS["many_steps"]], seed=s.SEEDS)[1:]
-    for job in every(task=["recall"], n_pairs=s.N_PAIRS) + every(task=["changing", "text"]):
+    rates, first, others = s.SETTINGS["peak_lrs"], s.SEEDS[:1], every(seed=s.SEEDS[1:])
+    rows = []
+    for job in every(task=["recall"], n_pairs=[s.N_PAIRS]) + every(task=["changing", "text"]):
         told = {} if job["task"] == "recall" else {"positions": s.POSITIONS}
-        ways = every(peak_lr=s.SETTINGS["peak_lrs"], **told, steps=[few], seed=s.SEEDS[:1])
         choose = most_right if job["task"] != "text" else partial(min, key=itemgetter("bits"))
         for name in s.MECHANISMS:
-            rows += then_the_best(record, choose, [job | {"mechanism": name} | way for way in ways], others)
+            ways = every(peak_lr=rates, **told, steps=[s.SETTINGS["few_steps"]], seed=first)
+            short = then_the_best(record, choose, [job | {"mechanism": name} | way for way in ways], others)
+            ways = [short[-1] | way for way in every(peak_lr=rates, steps=[s.SETTINGS["many_steps"]], seed=first)]
+            rows += short + then_the_best(record, choose, ways, others)
     return s.SETTINGS, rows
 
 

@@ -106,7 +106,7 @@ SMALL = {
     "sorting_rates": {"SETTINGS": REVERSING | {"d_hidden": 8, "test_lengths": [4]}},
     "states": {
         "SETTINGS": {"peak_lrs": [0.01], "text": {"batch": 2, "n_tokens": 32}},
-        "N_PAIRS": [8],
+        "N_PAIRS": 8,
         "POSITIONS": ["rotated"],
         "SEEDS": [0, 1],
         "ProcessPoolExecutor": InTurn,
