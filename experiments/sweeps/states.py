@@ -3,8 +3,8 @@
 Each of nine causal layers, of one width and with as many heads, goes into two models: one layer that looks letters up
 by name (`tasks.related_letters`, in order of time, and `tasks.changing_letters`, where the newest counts), and a
 language model of two blocks. Each tries three learning rates in short runs, and with each of them three ways to tell
-positions where the order counts. With what was best then it tries the three rates in long runs, too: a rate that is best
-after few steps need not be best after many.
+positions where the order counts. What was best then is trained longer. The language models try the three rates in these
+long runs, too: a rate that is best after few steps need not be best after many.
 """
 
 from concurrent.futures import ProcessPoolExecutor
@@ -163,13 +163,14 @@ def run() -> dict:
 
 
 def all_runs(asked: dict) -> list[dict]:
-    """Short runs at every rate and with all ways to tell positions, then long ones at every rate."""
+    """Short runs at every rate and with all ways to tell positions, then long ones, of text again at every rate."""
     rates = SETTINGS["peak_lrs"]
     ways = [asked | {"peak_lr": rate} for rate in rates]
     if asked["task"] != "recall":  # where each name comes once, the order tells nothing
         ways = [way | {"positions": told} for way in ways for told in POSITIONS]
     short, best = with_more_of_the_best([way | {"steps": SETTINGS["few_steps"]} for way in ways])
-    longer, _ = with_more_of_the_best([best | {"peak_lr": rate, "steps": SETTINGS["many_steps"]} for rate in rates])
+    again = rates if asked["task"] == "text" else [best["peak_lr"]]
+    longer, _ = with_more_of_the_best([best | {"peak_lr": rate, "steps": SETTINGS["many_steps"]} for rate in again])
     return short + longer
 
 

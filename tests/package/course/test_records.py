@@ -145,7 +145,8 @@ def rows_of_states(s, record):
         for name in s.MECHANISMS:
             ways = every(peak_lr=rates, **told, steps=[s.SETTINGS["few_steps"]], seed=first)
             short = then_the_best(record, choose, [job | {"mechanism": name} | way for way in ways], others)
-            ways = [short[-1] | way for way in every(peak_lr=rates, steps=[s.SETTINGS["many_steps"]], seed=first)]
+            again = rates if job["task"] == "text" else [short[-1]["peak_lr"]]
+            ways = [short[-1] | way for way in every(peak_lr=again, steps=[s.SETTINGS["many_steps"]], seed=first)]
             rows += short + then_the_best(record, choose, ways, others)
     return s.SETTINGS, rows
 
