@@ -163,7 +163,7 @@ FINDINGS = {
         page="length",
         says="Far beyond its trained length, rotary positions break: distances never trained on do harm.",
         texts="100 pieces of 96 tokens, in two halves",
-        measure="The second half stands G places behind the first. SmolLM2 was trained on up to 8,192 tokens. NEAR: "
+        measure="The second half stands G places behind the first. SmolLM2's settings allow 8,192 tokens. NEAR: "
         "bits of the second half with G = 0; INSIDE: with G = 4,096; OUTSIDE: the mean with G = 16,384 and 32,768.",
         control="ALONE: bits of the second half without the first. No text is long, so that the number of keys is no "
         "rival; whether a really long text does the same is not tried.",
