@@ -141,9 +141,9 @@ def ask_future(known: Knowledge, sizes: Sizes) -> Finding | None:
 
 
 def ask_others(known: Knowledge, sizes: Sizes) -> Finding | None:
-    """Has any other token a say? Of two sequences, either may be the one that asks."""
+    """Has any other token a say?"""
     subject = known.subject
-    if subject.kind == "cross" or subject.single:
+    if subject.kind == "cross" or subject.single:  # of two sequences, either may be the one that asks
         return None
     table = influence(subject, Sizes(sizes.batch, sizes.n_queries, sizes.n_queries)).any(0)
     if (table & ~torch.eye(len(table), dtype=torch.bool)).any():
