@@ -3,7 +3,7 @@
 The models are SmolLM2-135M-Instruct and all-MiniLM-L6-v2 (`attention_course/real_models.py`), in the course's own
 blocks. What was known of them when this was written: that SmolLM2 names *Mary* in the sentence about Mary and John,
 that its head 6 of block 18 has an induction score of .93 on one random text, and that `encoder_from_bert` computes what
-MiniLM does. Nothing else had been measured. After this file was committed, nothing in it was changed; what a first run
+MiniLM does. Nothing else had been measured. After this file was committed, no rule in it was changed; what a first run
 showed to be badly asked stands in the record, as a note.
 
 Texts, where nothing else is said: pieces of 64 tokens of the help pages that come with Python, cut without regard to
