@@ -15,7 +15,6 @@ SETTINGS = {
     "d_model": 64,
     "n_heads": 4,
     "batch": 32,
-    "peak_lr": 0.003,
     "test_examples": 200,
     "test_seed": 1000,
 }
@@ -30,6 +29,8 @@ MODELS = [
     ("brackets", "gru", 1, False, 400),
 ]
 SEEDS = [0, 1, 2]
+PEAK_LRS = [0.0003, 0.001, 0.003, 0.01, 0.03]
+TUNING_SEED = 100  # each rate is tried with it, and the best one taken with the others
 N_SYMBOLS = {"parity": 2, "brackets": 4}
 N_ANSWERS = {"parity": 2, "brackets": 3}
 
@@ -97,28 +98,40 @@ class Recurrent(nn.Module):
 
 
 def run() -> dict:
-    """Train every model with every seed; `{"settings": ..., "results": ...}`."""
-    results = []
+    """Train every model at every rate, and with every seed at the best; `{"settings": ..., "tried": ..., ...}`."""
+    tried, results = [], []
     for task, kind, n_blocks, rotary, steps in MODELS:
+        which = {"task": task, "model": kind, "blocks": n_blocks, "rotary": rotary, "steps": steps}
+        for rate in PEAK_LRS:
+            bits = _train_and_test(**which, peak_lr=rate, seed=TUNING_SEED)["bits"]
+            inside = bits[: SETTINGS["train_length"] // SETTINGS["window"]]
+            tried.append(which | {"peak_lr": rate, "seed": TUNING_SEED, "bits": round(sum(inside) / len(inside), 4)})
+            print(tried[-1], flush=True)
+        rate = best_rate(tried, which)
         for seed in SEEDS:
-            scores = _train_and_test(task, kind, n_blocks, rotary, steps, seed)
-            which = {"task": task, "model": kind, "blocks": n_blocks, "rotary": rotary, "steps": steps, "seed": seed}
-            print(which, scores["accuracy"][:8], scores["accuracy"][-1], flush=True)
-            results.append(which | scores)
-    return {"settings": SETTINGS | {"seeds": SEEDS}, "results": results}
+            scores = _train_and_test(**which, peak_lr=rate, seed=seed)
+            print(which, rate, seed, scores["accuracy"][:8], scores["accuracy"][-1], flush=True)
+            results.append(which | {"peak_lr": rate, "seed": seed} | scores)
+    settings = SETTINGS | {"seeds": SEEDS, "peak_lrs": PEAK_LRS}
+    return {"settings": settings, "tried": tried, "results": results}
 
 
-def _train_and_test(task: str, kind: str, n_blocks: int, rotary: bool, steps: int, seed: int) -> dict:
+def best_rate(tried: list[dict], which: dict) -> float:
+    """The rate with the fewest bits within the trained length."""
+    return min((row for row in tried if which.items() <= row.items()), key=lambda row: row["bits"])["peak_lr"]
+
+
+def _train_and_test(*, task: str, model: str, blocks: int, rotary: bool, steps: int, peak_lr: float, seed: int) -> dict:
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     sizes = N_SYMBOLS[task], N_ANSWERS[task]
-    model = Recurrent(*sizes) if kind == "gru" else Transformer(*sizes, n_blocks, rotary)
+    reader = Recurrent(*sizes) if model == "gru" else Transformer(*sizes, blocks, rotary)
 
     def next_batch():
         return TASKS[task](SETTINGS["batch"], SETTINGS["train_length"], generator)
 
-    training.train(model, next_batch, _loss, steps=steps, peak_lr=SETTINGS["peak_lr"], every=steps)
-    return _test(model, task)
+    training.train(reader, next_batch, _loss, steps=steps, peak_lr=peak_lr, every=steps)
+    return _test(reader, task)
 
 
 def _loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
