@@ -5,14 +5,14 @@ Each mechanism runs at three learning rates.
 
 import _text
 import torch
-import torch.nn.functional as F
 
 from attention_course import scaled_dot_product_attention, tasks
 from attention_course.course import training
-from attention_course.efficient.linear import LinearAttention
+from attention_course.efficient.linear import elu_plus_one
 from attention_course.efficient.longformer import LongformerAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import Mechanism
+from attention_course.mechanism import Mechanism, as_mechanism
+from attention_course.positions import rotate
 
 SETTINGS = {
     "d_model": 64,
@@ -36,47 +36,46 @@ FEWER_SEEDS = [0, 1, 2]  # of what is only there to be fair
 class Decay(Mechanism):
     """Linear attention in which a key weighs less with every step back: each head by its own factor.
 
+    Positions turn its features, and not what it divides by, which stays positive. Su et al. 2021, arXiv:2104.09864,
+    equation 19.
+
     Args:
         decays: The factors, one for each head.
+        rotated: Whether features are turned by their positions.
     """
 
     causal = True
     caches = False
 
-    def __init__(self, decays):
+    def __init__(self, decays, *, rotated: bool):
         super().__init__()
+        self.rotated = rotated
         self.register_buffer("decays", torch.tensor(decays).view(-1, 1, 1), persistent=False)
         self.register_buffer("factors", torch.empty(len(decays), 0, 0), persistent=False)
 
     def forward(self, query, key, value, mask=None, **options):
-        n_tokens = query.size(-2)
-        if self.factors.size(-1) != n_tokens:
-            place = torch.arange(n_tokens, device=query.device)
+        place = torch.arange(query.size(-2), device=query.device)
+        if self.factors.size(-1) != len(place):
             self.factors = (self.decays ** (place[:, None] - place).clamp(min=0)).tril()
-        similarity = (F.elu(query) + 1) @ (F.elu(key) + 1).mT * self.factors
-        return similarity @ value / similarity.sum(-1, keepdim=True), None
+        query, key = elu_plus_one(query), elu_plus_one(key)
+        total = (query @ key.mT * self.factors).sum(-1, keepdim=True)
+        if self.rotated:
+            query, key = rotate(query, place), rotate(key, place)
+        return (query @ key.mT * self.factors) @ value / total, None
 
 
-def make_mechanism(name: str):
+def make_mechanism(name: str, *, rotated: bool) -> Mechanism:
     """The causal attention of that name."""
-    return {
-        "exact": lambda: scaled_dot_product_attention,
-        "window": lambda: LongformerAttention(16, causal=True),
-        "linear": lambda: LinearAttention(causal=True),
-        "decay": lambda: Decay(SETTINGS["decays"]),
-    }[name]()
+    if name in ("linear", "decay"):
+        return Decay(SETTINGS["decays"] if name == "decay" else [1.0] * SETTINGS["n_heads"], rotated=rotated)
+    mechanism = scaled_dot_product_attention if name == "exact" else LongformerAttention(16, causal=True)
+    return _text.Rotated(mechanism) if rotated else as_mechanism(mechanism)
 
 
 def make_model(name: str, n_symbols: int, *, rotated: bool) -> CausalLanguageModel:
     """An untrained model with the mechanism of that name."""
-    mechanism = make_mechanism(name)
-    return CausalLanguageModel(
-        n_symbols,
-        SETTINGS["d_model"],
-        SETTINGS["n_heads"],
-        SETTINGS["n_layers"],
-        attention=_text.Rotated(mechanism) if rotated else mechanism,
-    )
+    sizes = (SETTINGS[size] for size in ("d_model", "n_heads", "n_layers"))
+    return CausalLanguageModel(n_symbols, *sizes, attention=make_mechanism(name, rotated=rotated))
 
 
 def wanted() -> list[dict]:

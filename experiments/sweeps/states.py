@@ -3,13 +3,16 @@
 Each of nine causal layers, of one width and with as many heads, goes into two models: one layer that looks letters up
 by name (`tasks.related_letters`, in order of time, and `tasks.changing_letters`, where the newest counts), and a
 language model of two blocks. Each tries three learning rates in short runs, and with each of them three ways to tell
-positions where the order counts. What was best then is trained longer. The language models try the three rates in these
-long runs, too: a rate that is best after few steps need not be best after many.
+positions where the order counts. What was best then is trained longer. What is best after few steps need not be best
+after many: the language models try in long runs each way to tell positions, at the rate that was best for it, and then
+all rates with the best way.
 """
 
 from concurrent.futures import ProcessPoolExecutor
+from operator import itemgetter
 
 import _text
+import decay
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -19,12 +22,12 @@ from attention_course.course import training
 from attention_course.efficient.gated_delta import GatedDeltaNet
 from attention_course.efficient.gated_linear import GatedLinearAttention
 from attention_course.efficient.indexer import Indexer
-from attention_course.efficient.linear import LinearAttention, elu_plus_one
+from attention_course.efficient.linear import LinearAttention
 from attention_course.efficient.retention import MultiScaleRetention
 from attention_course.efficient.sinks import SinkAttention
 from attention_course.efficient.top_k import TopKAttention
 from attention_course.language_model import CausalLanguageModel
-from attention_course.mechanism import AttentionLayer, Mechanism
+from attention_course.mechanism import AttentionLayer
 from attention_course.positions import SinusoidalPositions, rotate
 
 SETTINGS = {
@@ -43,7 +46,6 @@ SETTINGS = {
 MECHANISMS = ["softmax", "window with sinks", "linear", "sum", "decay", "gate", "delta", "gated delta", "top-k"]
 N_PAIRS = 32
 POSITIONS = ["none", "added", "rotated"]  # added to the tokens, or queries and keys rotated by them
-SCORES = {"recall": "right", "changing": "right", "text": "bits"}
 SEEDS = [0, 1, 2]
 
 
@@ -98,27 +100,13 @@ class RotatedIndexer(Indexer):
         return turn(super().keys(tokens))
 
 
-class RotatedFeatures(Mechanism):
-    """Causal linear attention that turns its features, and not what it divides by, which stays positive.
-
-    Su et al. 2021, arXiv:2104.09864, equation 19. All pairs at once: its sequences are short.
-    """
-
-    causal = True
-
-    def forward(self, query, key, value, mask=None, **options):
-        query, key = elu_plus_one(query), elu_plus_one(key)
-        total = (query @ key.mT).tril().sum(-1, keepdim=True)
-        return (turn(query) @ turn(key).mT).tril() @ value / total, None
-
-
 def with_positions(layer: AttentionLayer, positions: str) -> AttentionLayer:
     """The layer with queries and keys turned by their places, where that is asked for."""
     width, n_heads = SETTINGS["d_model"], SETTINGS["n_heads"]
     if positions != "rotated":
         return layer
     if isinstance(layer, MultiHeadAttention) and isinstance(layer.attention, LinearAttention):
-        return MultiHeadAttention(width, n_heads, bias=False, attention=RotatedFeatures())
+        return MultiHeadAttention(width, n_heads, bias=False, attention=decay.Decay([1.0] * n_heads, rotated=True))
     layer.query_proj, layer.key_proj = (RotatedLinear(width, width, bias=False) for _ in range(2))
     if isinstance(layer, TopKAttention):
         layer.indexer = RotatedIndexer(width, layer.indexer.n_heads, layer.indexer.key_proj.out_features)
@@ -163,24 +151,30 @@ def run() -> dict:
 
 
 def all_runs(asked: dict) -> list[dict]:
-    """Short runs at every rate and with all ways to tell positions, then long ones, of text again at every rate."""
+    """Short runs in every way, then long ones in the best; of text, the long ones try the ways again."""
+    few, many = ({"steps": SETTINGS[steps], "seed": SEEDS[0]} for steps in ("few_steps", "many_steps"))
     rates = SETTINGS["peak_lrs"]
-    ways = [asked | {"peak_lr": rate} for rate in rates]
+    ways = [{"peak_lr": rate} for rate in rates]
     if asked["task"] != "recall":  # where each name comes once, the order tells nothing
         ways = [way | {"positions": told} for way in ways for told in POSITIONS]
-    short, best = with_more_of_the_best([way | {"steps": SETTINGS["few_steps"]} for way in ways])
-    again = rates if asked["task"] == "text" else [best["peak_lr"]]
-    longer, _ = with_more_of_the_best([best | {"peak_lr": rate, "steps": SETTINGS["many_steps"]} for rate in again])
-    return short + longer
+    short = [one_run(asked | way | few) for way in ways]
+    if asked["task"] != "text":
+        longer = [one_run(best(short) | many)]
+    else:
+        longer = [one_run(best([run for run in short if run["positions"] == told]) | many) for told in POSITIONS]
+        way = best(longer)
+        longer += [one_run(way | {"peak_lr": rate}) for rate in rates if rate != way["peak_lr"]]
+    return with_other_seeds(short) + with_other_seeds(longer)
 
 
-def with_more_of_the_best(ways: list[dict]) -> tuple[list[dict], dict]:
-    """A run of each way, then the other seeds of the best one; and this way."""
-    tried = [one_run(way | {"seed": SEEDS[0]}) for way in ways]
-    score = SCORES[ways[0]["task"]]
-    best = (min if score == "bits" else max)(tried, key=lambda run: run[score])
-    chosen = ways[tried.index(best)]
-    return tried + [one_run(chosen | {"seed": seed}) for seed in SEEDS[1:]], chosen
+def best(runs: list[dict]) -> dict:
+    """The run with the fewest bits, or with the most right answers."""
+    return min(runs, key=itemgetter("bits")) if "bits" in runs[0] else max(runs, key=itemgetter("right"))
+
+
+def with_other_seeds(runs: list[dict]) -> list[dict]:
+    """The runs, and the best of them with the other seeds."""
+    return runs + [one_run(best(runs) | {"seed": seed}) for seed in SEEDS[1:]]
 
 
 def one_run(asked: dict) -> dict:

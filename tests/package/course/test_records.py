@@ -44,19 +44,31 @@ def then_the_best(record, choose, tried, others):
     return tried + [{name: best[name] for name in tried[0]} | other for other in others]
 
 
+fewest_bits = partial(min, key=lambda row: math.inf if row["bits"] is None else row["bits"])
 least_loss = partial(min, key=lambda row: math.inf if row["loss"] is None else row["loss"])
 most_right = partial(max, key=itemgetter("right"))
 
 
 def rows_of_fine_tuned(s, record):
-    scratch = every(start=["scratch"], mechanism=s.FROM_SCRATCH, seed=s.SEEDS, steps=[s.SETTINGS["steps"]])
-    rows = [row | {"peak_lr": s.FROM_SCRATCH[row["mechanism"]]} for row in scratch]
-    for same in every(start=["exact"], mechanism=s.MECHANISMS, steps=[0, *s.SETTINGS["further_steps"]]):
-        rates = s.SETTINGS["further_lrs"] if same["steps"] else [0.0]
-        tried = [same | {"peak_lr": rate, "seed": s.SEEDS[0]} for rate in rates]
-        best = s.best_rate([row for row in record["results"] if any(one.items() <= row.items() for one in tried)])
-        rows += tried + [same | {"peak_lr": best, "seed": seed} for seed in s.SEEDS[1:]]
+    scratch = every(start=["scratch"], mechanism=s.FROM_SCRATCH, steps=[s.SETTINGS["steps"]])
+    further = every(start=["exact"], mechanism=s.MECHANISMS, steps=[0, *s.SETTINGS["further_steps"]])
+    rates = {"scratch": s.SETTINGS["peak_lrs"], "exact": s.SETTINGS["further_lrs"]}
+    rows = []
+    for same in scratch + further:
+        rate = rates[same["start"]] if same["steps"] else [0.0]
+        tried = [same | way for way in every(peak_lr=rate, seed=s.SEEDS[:1])]
+        rows += then_the_best(record, fewest_bits, tried, every(seed=s.SEEDS[1:]))
     return s.SETTINGS, rows
+
+
+def rows_of_formal_languages(s, record):
+    windows = range(s.SETTINGS["test_length"] // s.SETTINGS["window"])
+    tried, results = [], []
+    for which in named(("task", "model", "blocks", "rotary", "steps"), s.MODELS, [s.TUNING_SEED]):
+        tried += [which | {"peak_lr": rate, "bits": ANY} for rate in s.PEAK_LRS]
+        best = {"peak_lr": s.best_rate(record["tried"], which)}
+        results += [which | best | {"seed": seed} | lists(windows, "accuracy", "bits") for seed in s.SEEDS]
+    return s.SETTINGS | {"seeds": s.SEEDS, "peak_lrs": s.PEAK_LRS}, {"tried": tried, "results": results}
 
 
 def many_pairs(s, record):
@@ -137,17 +149,19 @@ def rows_of_second_copy(s, record):
 
 
 def rows_of_states(s, record):
-    rates, first, others = s.SETTINGS["peak_lrs"], s.SEEDS[:1], every(seed=s.SEEDS[1:])
-    rows = []
+    rates, others, rows = s.SETTINGS["peak_lrs"], every(seed=s.SEEDS[1:]), []
+    few, many = ({"steps": s.SETTINGS[steps], "seed": s.SEEDS[0]} for steps in ("few_steps", "many_steps"))
     for job in every(task=["recall"], n_pairs=[s.N_PAIRS]) + every(task=["changing", "text"]):
-        told = {} if job["task"] == "recall" else {"positions": s.POSITIONS}
-        choose = most_right if job["task"] != "text" else partial(min, key=itemgetter("bits"))
+        text, told = job["task"] == "text", {} if job["task"] == "recall" else {"positions": s.POSITIONS}
+        choose = fewest_bits if text else most_right
         for name in s.MECHANISMS:
-            ways = every(peak_lr=rates, **told, steps=[s.SETTINGS["few_steps"]], seed=first)
-            short = then_the_best(record, choose, [job | {"mechanism": name} | way for way in ways], others)
-            again = rates if job["task"] == "text" else [short[-1]["peak_lr"]]
-            ways = [short[-1] | way for way in every(peak_lr=again, steps=[s.SETTINGS["many_steps"]], seed=first)]
-            rows += short + then_the_best(record, choose, ways, others)
+            short = [job | {"mechanism": name} | way | few for way in every(peak_lr=rates, **told)]
+            each = [[way for way in short if way["positions"] == told] for told in s.POSITIONS] if text else [short]
+            longer = [then_the_best(record, choose, ways, [many])[-1] for ways in each]
+            if text:
+                best = then_the_best(record, choose, longer, [{}])[-1]
+                longer += [best | {"peak_lr": rate} for rate in rates if rate != best["peak_lr"]]
+            rows += then_the_best(record, choose, short, others) + then_the_best(record, choose, longer, others)
     return s.SETTINGS, rows
 
 
@@ -216,13 +230,7 @@ EXPECTED = {
             for row in named(("model", "steps"), s.MODELS, s.SEEDS)
         ],
     ),
-    "formal_languages": lambda s, _: (
-        s.SETTINGS | {"seeds": s.SEEDS},
-        [
-            row | lists(range(s.SETTINGS["test_length"] // s.SETTINGS["window"]), "accuracy", "bits")
-            for row in named(("task", "model", "blocks", "rotary", "steps"), s.MODELS, s.SEEDS)
-        ],
-    ),
+    "formal_languages": rows_of_formal_languages,
     "head_counts": lambda s, _: (
         s.COMMON,
         [
@@ -383,12 +391,11 @@ def test_a_record_is_of_its_settings_whole_and_in_range(name):
 
 def fine_tuned(results):
     """Exact attention in its own place is what it was."""
-    steps = max(run["steps"] for run in results if run["start"] == "scratch")
-    bits = {}
-    for run in results:
-        if (run["mechanism"], run["start"], run["steps"]) in (("exact", "scratch", steps), ("exact", "exact", 0)):
-            bits.setdefault(run["seed"], []).append(run["bits"])
-    assert bits and all(len(each) == 2 and each[0] == each[1] for each in bits.values())
+    alone = [run for run in results if (run["mechanism"], run["start"]) == ("exact", "scratch")]
+    in_its_place = [run for run in results if (run["mechanism"], run["start"], run["steps"]) == ("exact", "exact", 0)]
+    assert in_its_place
+    for run in in_its_place:
+        assert run["bits"] == min(each["bits"] for each in alone if each["seed"] == run["seed"])
 
 
 def poolings(results):
