@@ -11,7 +11,7 @@ from attention_course.modern_block import SwiGLU
 from attention_course.positions import RotaryAttention
 
 SETTINGS = {"d_model": 64, "n_heads": 4, "n_layers": 3, "window": 64, "batch": 32, "steps": 300}
-PEAK_RATES = [0.003, 0.01, 0.03]
+PEAK_RATES = [0.003, 0.01, 0.015, 0.03]
 SEEDS = [0, 1, 2]
 # What differs from a block with layer norm, GELU and biases, whose readout is a matrix of its own.
 VARIANTS = {
