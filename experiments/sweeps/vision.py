@@ -12,8 +12,8 @@ from attention_course.course import training
 from attention_course.transformer import Encoder
 
 DIGITS = {"batch": 128, "patch_size": 2, "sizes": [32, 4, 2], "set_aside": 300}  # width, heads, layers
-PEAK_LRS = [0.003, 0.006, 0.012]
-TUNING_SEEDS = [100]  # the rate is chosen with these, on training digits set aside
+PEAK_LRS = [0.003, 0.0045, 0.006, 0.009, 0.012]
+TUNING_SEEDS = [100, 101]  # the rate is chosen with these, on training digits set aside
 SEEDS = [0, 1, 2, 3, 4]
 ERASED = [1, 2, 4]
 DRAWS = 3  # of random patches to erase
