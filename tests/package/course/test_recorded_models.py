@@ -9,7 +9,7 @@ from sweeps import load, printed
 from attention_course import scaled_dot_product_attention, tasks
 from attention_course.course import training
 from attention_course.course.environment import Environment
-from attention_course.positions import RotaryAttention, SinusoidalPositions
+from attention_course.positions import RotaryAttention, SinusoidalPositions, rotate
 from attention_course.tasks.coins import VOCABULARY
 from attention_course.transformer import Encoder
 
@@ -27,13 +27,17 @@ def circuits(s):
 
 
 def decay(s):
-    _, factors, decays, decayed = printed("efficient.ipynb", "phi", "decay_factors", "decays", "decayed")
+    names = "phi", "decay_factors", "decays", "decayed", "rotated_linear"
+    _, factors, decays, decayed, rotated = printed("efficient.ipynb", *names, rotate=rotate)
     assert decays.flatten().tolist() == s.SETTINGS["decays"]
 
     def on_the_page(query, key, value):
         return decayed(query, key, value, factors(50, decays))
 
-    yield lambda: on_the_page, partial(s.Decay, s.SETTINGS["decays"]), torch.randn(3, 2, 4, 50, 16)
+    inputs = torch.randn(3, 2, 4, 50, 16)
+    yield lambda: on_the_page, partial(s.Decay, s.SETTINGS["decays"], rotated=False), inputs
+    linear, causal = partial(s.Decay, [1.0] * 4, rotated=True), torch.ones(50, 50).tril()
+    yield lambda: partial(rotated, mask=causal), linear, inputs
 
 
 def head_counts(s):
