@@ -2,7 +2,7 @@
 
 Each of nine causal layers, of one width and with as many heads, goes into two models: one layer that looks letters up
 by name (`tasks.related_letters`, in order of time, and `tasks.changing_letters`, where the newest counts), and a
-language model of two blocks. Each tries three learning rates in short runs, and with each of them three ways to tell
+language model of two blocks. Each tries four learning rates in short runs, and with each of them three ways to tell
 positions where the order counts. What was best then is trained longer. What is best after few steps need not be best
 after many: the language models try in long runs each way to tell positions, at the rate that was best for it, and then
 all rates with the best way.
@@ -36,7 +36,7 @@ SETTINGS = {
     "window": 16,
     "n_sinks": 4,
     "k": 16,
-    "peak_lrs": [0.003, 0.01, 0.03],
+    "peak_lrs": [0.003, 0.01, 0.03, 0.06],
     "few_steps": 250,
     "many_steps": 1500,
     "recall": {"n_letters": 8, "questions": 1024, "test_questions": 25_600, "test_seed": 1000},
