@@ -19,7 +19,7 @@ SETTINGS = lengths.SETTINGS | {
     "head_examples": 20,
     "queries": [160, 250],
 }
-SEEDS = [0, 1, 2]
+SEEDS = list(range(10))
 HIDDEN = ["sinusoidal", "sinusoidal, random start", "rotary"]
 # After how many steps of fine-tuning each way to turn is tested; 0 is before.
 TUNING = {
