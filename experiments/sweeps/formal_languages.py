@@ -28,7 +28,7 @@ MODELS = [
     ("brackets", "transformer", 2, False, 400),
     ("brackets", "gru", 1, False, 400),
 ]
-SEEDS = [0, 1, 2]
+SEEDS = list(range(8))
 PEAK_LRS = [0.0003, 0.001, 0.003, 0.01, 0.03]
 TUNING_SEED = 100  # each rate is tried with it, and the best one taken with the others
 N_SYMBOLS = {"parity": 2, "brackets": 4}
