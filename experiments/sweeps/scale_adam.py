@@ -7,7 +7,7 @@ from scale_rates import train_store
 
 COMMON = {"width": 256, "steps": 300}
 RATES = [0.0003, 0.001, 0.003, 0.01]
-SEEDS = [0, 1, 2]
+SEEDS = list(range(10))
 
 
 def run() -> dict:
